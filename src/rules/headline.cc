@@ -92,11 +92,17 @@ std::string with_shorter_words(std::string_view text) {
   return out;
 }
 
+/// Whose word it is, is told by the message.
+constexpr std::string_view kSource = "y the Flight Recorder's dumps, ";
+
 /// "call 67 of communicator 0x65a1 (4 ranks): …, at /w/train.py:54": what identifies a thing for who
 /// looks for it in the logs, and says nothing of what happened.
 std::string without_identities(std::string text) {
   constexpr std::string_view kBegins[] = {", of communicator ", " of communicator ",
-                                          " on communicator ", ", at /"};
+                                          " on communicator ", " of process group ", ", at /"};
+  if (const size_t at = text.find(kSource); at == 1) {
+    text = capitalised(text.substr(at + kSource.size()));
+  }
   for (const std::string_view begin : kBegins) {
     for (size_t at = text.find(begin); at != text.npos; at = text.find(begin, at)) {
       // Up to what stands behind the name and a note of its size.
@@ -161,7 +167,7 @@ std::string fitted_headline(std::string_view sentence, size_t room) {
   if (!fits()) text = with_shorter_words(text);
   if (!fits()) {
     const size_t at = last_clause(text, bytes_of(text, room), kClauses);
-    if (at != text.npos) text.erase(at);
+    if (at != text.npos) text.erase(text.find_last_not_of(" ,;:", at - 1) + 1);
   }
   if (fits()) return closed();
   const size_t blank = text.rfind(' ', bytes_of(text, room));

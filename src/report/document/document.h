@@ -190,7 +190,8 @@ void add_items(std::string label, const std::vector<std::string>& items, size_t 
 // A document in each format: on a terminal, in an issue, in a browser.
 //
 //   PROBLEM   Rank 1 on trainbox could not extend a segment.      the lead
-//             certain cause, shm-no-space; rank 1 on trainbox     its standing
+//             run.txt:2  NCCL WARN Error: failed to extend …      the line shown
+//             cause (certain), shm-no-space; rank 1 on trainbox   its standing
 //
 //     seen    logs/run.txt:2                                      Quotes
 //             … NCCL WARN Error: failed to extend /dev/shm/nc…

@@ -276,7 +276,7 @@ std::string item_text(std::string_view item) {
 // Each block within `room` bytes and what it takes to say what is left out. All but points end with
 // an empty line.
 
-/// "error, certain cause, shm-no-space; rank 1 on node-a" and its message; else a point of a list.
+/// "error, cause (certain), shm-no-space; rank 1 on node-a" and its message; else a point of a list.
 std::string text_of(const Statement& statement, size_t) {
   if (is_title(statement)) return "#### " + prose(statement.word, kMaxLine) + "\n\n";
   if (!statement.main) {

@@ -93,21 +93,24 @@ std::string shape_of(std::string_view line) {
   return shape;
 }
 
+/// A line of NCCL's, printed by the one process that the finding is about.
+bool is_own(const Finding& finding, std::string_view line) {
+  return finding.ranks.size() == 1 && finding.subject.pid >= 0 &&
+         line.find(fmt::format(":{}:", finding.subject.pid)) != line.npos;
+}
+
 std::vector<const Evidence*> telling_evidence(const Finding& finding, size_t most) {
   std::vector<const Evidence*> shown;
   std::set<std::string> shapes;
-  // In NCCL's lines of the one process that the finding is about; empty: it is about several.
-  const bool is_of_one = finding.ranks.size() == 1 && finding.subject.pid >= 0;
-  const std::string pid = is_of_one ? fmt::format(":{}:", finding.subject.pid) : "";
   // A place without its line says least, so lines come first.
   for (const bool has_text : {true, false}) {
     for (const Evidence& evidence : finding.evidence) {
       if (shown.size() == most || has_text == evidence.text.empty()) continue;
-      const bool is_own = is_of_one && evidence.text.find(pid) != std::string::npos;
       // A dump has no line that ranks print alike: what is said of it is said because it differs.
       const std::string shape =
           evidence.where.line == 0 ? "dump: " + evidence.text : shape_of(evidence.text);
-      if (shapes.insert((is_own ? "its own: " : "") + shape).second) shown.push_back(&evidence);
+      const std::string_view whose = is_own(finding, evidence.text) ? "its own: " : "";
+      if (shapes.insert(std::string(whose) + shape).second) shown.push_back(&evidence);
     }
   }
   return shown;
@@ -145,7 +148,8 @@ struct Having {
 
 constexpr Having kHad[] = {
     {"Flight recorder dumps (", [](const Job& job) { return !job.flight_recorders.empty(); }},
-    {"Run again with NCCL_DEBUG=INFO", [](const Job& job) { return has_spoken(job, Subsystem::Init); }},
+    {"Run again with NCCL_DEBUG=INFO",
+     [](const Job& job) { return has_spoken(job, Subsystem::Init); }},
 };
 
 /// The advice that is left to follow, with the logs named in commands on them.
@@ -193,12 +197,16 @@ void add_grounds(const Report& report, const Finding& finding, Reader reader, Qu
   blocks.push_back(std::move(explains));
 }
 
-/// The first of the quotes, which is taken out; an empty one if there are none.
-Quote take_first(Quotes& seen) {
+/// The quote that decides, which is taken out: one of the guilty's own, else the first; an empty one
+/// if there are none.
+Quote take_decisive(const Finding& finding, Quotes& seen) {
   if (seen.quotes.empty()) return {};
-  Quote first = std::move(seen.quotes.front());
-  seen.quotes.erase(seen.quotes.begin());
-  return first;
+  auto decisive = std::ranges::find_if(
+      seen.quotes, [&](const Quote& quote) { return is_own(finding, quote.text); });
+  if (decisive == seen.quotes.end()) decisive = seen.quotes.begin();
+  Quote taken = std::move(*decisive);
+  seen.quotes.erase(decisive);
+  return taken;
 }
 
 /// A finding on a page, below its title.
@@ -223,7 +231,7 @@ std::vector<Block> screen_blocks(const Report& report, const Finding& finding, R
                                  Statement& said) {
   const bool is_main = finding.id == report.diagnosis.verdict.finding;
   Quotes seen = evidence_quotes(report.job, finding, is_main ? 4 : 2);
-  said.shown = take_first(seen);
+  said.shown = take_decisive(finding, seen);
   said.standing = standing_on_screen(report, finding);
   std::vector<Block> blocks;
   const std::string_view rest = beyond_headline(finding);
