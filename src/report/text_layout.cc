@@ -96,7 +96,7 @@ std::string clip(std::string_view text, int width) {
 
 std::string clip_middle(std::string_view text, int width) {
   if (display_width(text) <= width) return std::string(text);
-  constexpr int kLongestWord = 16;
+  constexpr int kLongestWord = 40;
   const int room = std::max(width - 3, 0);  // A blank on both sides of "…".
   size_t front = fitting_length(text, room / 2);
   int skipped = display_width(text.substr(front)) - (room - room / 2);

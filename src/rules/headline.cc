@@ -98,10 +98,15 @@ constexpr std::string_view kSource = "y the Flight Recorder's dumps, ";
 /// "call 67 of communicator 0x65a1 (4 ranks): …, at /w/train.py:54": what identifies a thing for who
 /// looks for it in the logs, and says nothing of what happened.
 std::string without_identities(std::string text) {
-  constexpr std::string_view kBegins[] = {", of communicator ", " of communicator ",
-                                          " on communicator ", " of process group ", ", at /"};
-  if (const size_t at = text.find(kSource); at == 1) {
-    text = capitalised(text.substr(at + kSource.size()));
+  constexpr std::string_view kBegins[] = {", of communicator ",
+                                          " of communicator ",
+                                          " on communicator ",
+                                          " of process group ",
+                                          ", at /",
+                                          ", NumelOut="};
+  if (const size_t at = text.find(kSource); at != text.npos && at > 0) {
+    text.erase(at - 1, kSource.size() + 1);
+    if (at == 1) text = capitalised(std::move(text));
   }
   for (const std::string_view begin : kBegins) {
     for (size_t at = text.find(begin); at != text.npos; at = text.find(begin, at)) {
