@@ -208,7 +208,8 @@ std::map<std::string, size_t> ends_of_ranks(const Job& job) {
   return counts;
 }
 
-Section ranks_section(const Job& job) {
+/// `attributed`: whom the verdict's finding names.
+Section ranks_section(const Job& job, const std::vector<int>& attributed) {
   constexpr size_t kMaxRanks = 1200;
   Section section{.heading = "Ranks", .id = "ranks", .folds = true};
   Table table = ranks_table(job);
@@ -235,6 +236,12 @@ Section ranks_section(const Job& job) {
     }
     for (const auto& [word, count] : ends_of_ranks(job)) {
       tally.rows.push_back({std::to_string(count), word});
+    }
+    // Ranks of a job at work wait, too; only where somebody is to blame does that say anything.
+    const size_t waiting = attributed.empty() ? 0 : find_waits(job).waiting.size();
+    if (waiting > 0) tally.rows.push_back({std::to_string(waiting), "waiting"});
+    if (!attributed.empty()) {
+      tally.rows.push_back({std::to_string(attributed.size()), "attributed"});
     }
     section.blocks.push_back(std::move(tally));
   }
@@ -636,7 +643,7 @@ std::string outcome_text(const Job& job) {
   return text;
 }
 
-std::vector<Section> job_sections(const Job& job) {
+std::vector<Section> job_sections(const Job& job, const std::vector<int>& attributed) {
   constexpr size_t kMaxGraphs = 12;
   Section shape{.heading = "Job", .id = "job"};
   if (KeyValues known = job_shape(job); !known.rows.empty()) {
@@ -647,7 +654,7 @@ std::vector<Section> job_sections(const Job& job) {
   std::vector<Section> all = {
       std::move(shape),
       fronts_section(job),
-      ranks_section(job),
+      ranks_section(job, attributed),
       std::move(communicators),
       transports_section(job),
       perf_section(job),

@@ -495,7 +495,8 @@ Document report_document(const Report& report, Reader reader) {
   add_capture(diagnosis.capture, report.job, reader, document);
   add_points(document, "Overlays", overlay_points(diagnosis), "overlays");
   if (whole) {
-    for (Section& section : job_sections(report.job)) {
+    const std::vector<int> attributed = main == nullptr ? std::vector<int>{} : main->ranks;
+    for (Section& section : job_sections(report.job, attributed)) {
       document.sections.push_back(std::move(section));
     }
   }

@@ -64,7 +64,7 @@ KeyValues job_shape(const Job& job);
 
 /// The job on a page, section by section: machine, ranks, connections, iterations, time, settings.
 /// What the logs say nothing about is left out.
-std::vector<Section> job_sections(const Job& job);
+std::vector<Section> job_sections(const Job& job, const std::vector<int>& attributed = {});
 
 /// What reports of hosts show: of each a section with all that was read, else one that lists them.
 /// None without reports.

@@ -50,6 +50,17 @@ TEST(WriteText, PutsTheVerdictFirstAndFoldsWhatFollows) {
             "Ended: unknown; these logs do not show how.\n");
 }
 
+TEST(WriteText, TellsWhatIsHarmlessToWhoAsks) {
+  Report report = sample_report();
+  report.diagnosis.findings.back().is_harmless = true;
+  const std::string brief = write_text(report, {});
+  EXPECT_NE(brief.find("1 harmless note: -v\n"), std::string::npos) << brief;
+  EXPECT_EQ(brief.find("p2p-disabled-info"), std::string::npos) << brief;
+  const std::string whole = write_text(report, {.verbose = true});
+  EXPECT_NE(whole.find("[p2p-disabled-info]"), std::string::npos) << whole;
+  EXPECT_NE(whole.find("    export NCCL_DEBUG=INFO\n"), std::string::npos) << whole;
+}
+
 TEST(WriteText, ColourChangesNoWord) {
   const std::string plain = write_text(sample_report(), {.width = 80});
   std::string coloured = write_text(sample_report(), {.width = 80, .colour = true});
