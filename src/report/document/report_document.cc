@@ -152,8 +152,10 @@ constexpr Having kHad[] = {
      [](const Job& job) { return has_spoken(job, Subsystem::Init); }},
 };
 
-/// The advice that is left to follow, with the logs named in commands on them.
-std::vector<std::string> open_advice(const Report& report, const std::vector<std::string>& all) {
+/// The advice that is left to follow. On a screen commands name the logs as they were typed; a page
+/// is read elsewhere.
+std::vector<std::string> open_advice(const Report& report, const std::vector<std::string>& all,
+                                     Reader reader) {
   constexpr std::string_view kLogs = "LOGS";
   std::vector<std::string> open;
   for (const std::string& item : all) {
@@ -162,7 +164,7 @@ std::vector<std::string> open_advice(const Report& report, const std::vector<std
     });
     if (is_had) continue;
     std::string& own = open.emplace_back(item);
-    if (report.logs.empty() || own.find("ncclog ") == own.npos) continue;
+    if (reader == Reader::Page || report.logs.empty() || own.find("ncclog ") == own.npos) continue;
     for (size_t at = own.find(kLogs); at != own.npos; at = own.find(kLogs, at)) {
       own.replace(at, kLogs.size(), report.logs);
       at += report.logs.size();
@@ -180,8 +182,8 @@ void add_grounds(const Report& report, const Finding& finding, Reader reader, Qu
   const size_t most = whole ? SIZE_MAX : is_main ? kMainItems : kOtherItems;
   if (!finding.why.empty() && (is_main || whole)) blocks.push_back(Labelled{"why", finding.why});
   if (!seen.quotes.empty()) blocks.push_back(std::move(seen));
-  add_items("check", open_advice(report, finding.check), most, blocks);
-  add_items("fix", open_advice(report, finding.fix), most, blocks);
+  add_items("check", open_advice(report, finding.check, reader), most, blocks);
+  add_items("fix", open_advice(report, finding.fix, reader), most, blocks);
   add_items("do not", finding.do_not, most, blocks);
   if (!whole) return;
   add_items("references", finding.references, most, blocks);
