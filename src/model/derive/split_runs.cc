@@ -589,7 +589,10 @@ void copy_differences(const Job& whole, const std::vector<size_t>& logs, Job& jo
 /// The job of one run; -1: of what belongs to nobody. Built like any other, of the logs that are
 /// its own.
 Job job_of_run(const Job& job, const RunParts& parts, int run) {
-  const auto is_own = [&](SourceRef where) { return parts.owner(job, where) == run; };
+  // Of what has no place, none is.
+  const auto is_own = [&](SourceRef where) {
+    return where.line > 0 && parts.owner(job, where) == run;
+  };
   SharedTrie trie;
   Job part;
   part.inputs = job.inputs;
