@@ -162,7 +162,8 @@ size_t end_of_row(std::string_view line) {
     const std::string_view cell = scan.take_while([](char c) { return !is_blank(c); });
     if (column < kFirstNumber || cell == "N/A" || cell == "inf" || cell == "nan") continue;
     const size_t number = number_length(cell);
-    if (number == cell.size()) continue;
+    // mpirun tags each piece that is flushed: "-1[1,0]<stdout>:".
+    if (number == cell.size() || cell.ends_with(">:")) continue;
     const std::string_view rest = line.substr(begin + number);
     // A unit may stand behind a number, a stamp behind the row.
     const std::string_view word = cell.substr(number);
