@@ -241,7 +241,11 @@ std::vector<TableRow> named_failure_rows(const Job& job) {
         line,
         process,
         host};
-    const std::vector<int> failed = failed_in_test(job, host);
+    // A voice of which the host alone is known is that of whoever fails there.
+    const bool is_of_host =
+        process >= 0 && nth_process(job, process).pid < 0 && nth_process(job, process).rank < 0;
+    const std::vector<int> failed =
+        failed_in_test(job, is_of_host ? nth_process(job, process).host : host);
     if (failed.empty()) rows.push_back(row);
     for (const int one : failed) {
       row.process = one;
