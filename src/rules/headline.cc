@@ -95,6 +95,20 @@ std::string with_shorter_words(std::string_view text) {
 /// Whose word it is, is told by the message.
 constexpr std::string_view kSource = "y the Flight Recorder's dumps, ";
 
+/// A quotation loses its middle: the reason stands at its end. As it is, if too little would be left.
+std::string with_shorter_quotation(const std::string& text, size_t room) {
+  const size_t begin = text.find('"') + 1;
+  const size_t end = text.rfind('"');
+  if (begin == 0 || begin > end) return text;
+  const std::string_view quoted = std::string_view(text).substr(begin, end - begin);
+  const size_t length = characters(quoted);
+  const size_t others = characters(text) - length;
+  if (others + length <= room || others + kLeast > room) return text;
+  const size_t left = room - others - 1;
+  return fmt::format("{}{}…{}", text.substr(0, begin), quoted.substr(0, bytes_of(quoted, left / 2)),
+                     text.substr(begin + bytes_of(quoted, length - (left - left / 2))));
+}
+
 /// "call 67 of communicator 0x65a1 (4 ranks): …, at /w/train.py:54": what identifies a thing for who
 /// looks for it in the logs, and says nothing of what happened.
 std::string without_identities(std::string text) {
@@ -170,6 +184,7 @@ std::string fitted_headline(std::string_view sentence, size_t room) {
     text.erase(notes.back().begin - 1, notes.back().end - notes.back().begin + 1);
   }
   if (!fits()) text = with_shorter_words(text);
+  if (!fits()) text = with_shorter_quotation(text, room);
   if (!fits()) {
     const size_t at = last_clause(text, bytes_of(text, room), kClauses);
     if (at != text.npos) text.erase(text.find_last_not_of(" ,;:", at - 1) + 1);
