@@ -37,22 +37,22 @@ constexpr size_t kBefore = 60;  ///< Lines of a stretch before the first one tha
 constexpr size_t kMost = 160;   ///< Lines of a stretch.
 const unsigned kSeeds = static_cast<unsigned>(affordable(8));  ///< Of each stretch.
 
-using Lines = std::vector<std::string>;
+using LogLines = std::vector<std::string>;
 
-Lines lines_of(std::string_view text) {
-  Lines lines;
+LogLines lines_of(std::string_view text) {
+  LogLines lines;
   for (const std::string_view line : split(text, '\n')) lines.emplace_back(line);
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
   return lines;
 }
 
-std::string joined(const Lines& lines) {
+std::string with_line_ends(const LogLines& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   return text;
 }
 
-struct Reader {
+struct GluedReader {
   Rulebook rulebook = load_rulebook();
   LineMatcher matcher = make_line_matcher(rulebook);
 
@@ -71,9 +71,9 @@ struct Reader {
 };
 
 /// The stretch of a log that carries its errors and warnings; empty if there are none.
-Lines stretch_with_findings(const Reader& reader, const Lines& lines) {
+LogLines stretch_with_findings(const GluedReader& reader, const LogLines& lines) {
   size_t first = lines.size();
-  for (const Finding& finding : reader.diagnose(joined(lines)).findings) {
+  for (const Finding& finding : reader.diagnose(with_line_ends(lines)).findings) {
     if (finding.severity == Severity::Info) continue;
     for (const Evidence& line : finding.evidence)
       first = std::min<size_t>(first, line.where.line - 1);
@@ -85,30 +85,30 @@ Lines stretch_with_findings(const Reader& reader, const Lines& lines) {
           lines.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-struct Stretch {
+struct FailingStretch {
   std::string sample;
-  Lines lines;
+  LogLines lines;
   std::set<std::string> ids;
 };
 
-std::vector<Stretch> stretches(const Reader& reader) {
+std::vector<FailingStretch> failing_stretches(const GluedReader& reader) {
   constexpr uintmax_t kLongest = 1 << 20;
-  std::vector<Stretch> all;
+  std::vector<FailingStretch> all;
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(source_dir() / "sample_logs")) {
     const std::string path = entry.path().string();
     if (!entry.is_regular_file() || entry.file_size() > kLongest ||
         path.find("/logs/") == path.npos || (!path.ends_with(".log") && !path.ends_with(".out")))
       continue;
-    Lines lines = stretch_with_findings(reader, lines_of(read_file(entry.path())));
+    LogLines lines = stretch_with_findings(reader, lines_of(read_file(entry.path())));
     if (lines.empty()) continue;
-    std::set<std::string> ids = reader.ids(joined(lines));
+    std::set<std::string> ids = reader.ids(with_line_ends(lines));
     if (!ids.empty()) all.push_back({path, std::move(lines), std::move(ids)});
   }
-  std::ranges::sort(all, {}, &Stretch::sample);
+  std::ranges::sort(all, {}, &FailingStretch::sample);
   // Ranks say the same: two files of each sample are enough.
   std::map<std::string, int> of_sample;
-  std::erase_if(all, [&](const Stretch& stretch) {
+  std::erase_if(all, [&](const FailingStretch& stretch) {
     return ++of_sample[std::filesystem::path(stretch.sample).parent_path().string()] > 2;
   });
   return all;
@@ -136,7 +136,7 @@ bool is_closed(const std::string& line) {
 }
 
 /// The lines with about a third of the line ends taken out behind which a record begins.
-std::string glued(const Lines& lines, std::mt19937& random) {
+std::string glued(const LogLines& lines, std::mt19937& random) {
   std::string text = lines.front();
   for (size_t i = 1; i < lines.size(); ++i) {
     const bool is_glued =
@@ -154,27 +154,27 @@ std::string difference(const std::set<std::string>& had, const std::set<std::str
 }
 
 /// Keeps a log of which something else is said, to be looked at.
-void keep(const std::string& text, size_t number, unsigned seed) {
+void keep_glued(const std::string& text, size_t number, unsigned seed) {
   std::ofstream(::testing::TempDir() + fmt::format("glued-{}-{}.log", number, seed)) << text;
 }
 
 TEST(GluedRecords, NothingIsLostOrInventedWhereLineEndsAreLost) {
-  const Reader reader;
+  const GluedReader reader;
   size_t number = 0;
-  for (const Stretch& stretch : stretches(reader)) {
+  for (const FailingStretch& stretch : failing_stretches(reader)) {
     ++number;
     for (unsigned seed = 0; seed < kSeeds; ++seed) {
       std::mt19937 random(seed);
       const std::string text = glued(stretch.lines, random);
       const std::string different = difference(stretch.ids, reader.ids(text));
       EXPECT_EQ(different, "") << stretch.sample << ", " << number << ", seed " << seed;
-      if (!different.empty()) keep(text, number, seed);
+      if (!different.empty()) keep_glued(text, number, seed);
     }
   }
 }
 
 /// Rows of nccl-tests, whole and as far as they are printed before the operation runs.
-constexpr std::string_view kRows[] = {
+constexpr std::string_view kTableRows[] = {
     "     8388608       2097152     float     sum      -1",
     "     8388608       2097152     float     sum      -1   4915.3    1.71    3.20      0",
     "     8388608       2097152     float     sum      -1   4915.3    1.71    3.20      0   5012.1 "
@@ -186,7 +186,7 @@ constexpr std::string_view kRows[] = {
 };
 
 /// Errors as they come while such a row is printed.
-constexpr std::string_view kErrors[] = {
+constexpr std::string_view kErrorsBehindRows[] = {
     "node-a: Test CUDA failure common.cu:303 'an illegal memory access was encountered'",
     "node-a: Test NCCL failure common.cu:1005 'unhandled system error (run with NCCL_DEBUG=INFO "
     "for "
@@ -202,9 +202,9 @@ constexpr std::string_view kErrors[] = {
 };
 
 TEST(GluedRecords, AnErrorBehindARowOfATableIsFound) {
-  const Reader reader;
-  for (const std::string_view row : kRows) {
-    for (const std::string_view error : kErrors) {
+  const GluedReader reader;
+  for (const std::string_view row : kTableRows) {
+    for (const std::string_view error : kErrorsBehindRows) {
       const auto text = [&](std::string_view between) {
         return std::string(row).append(between).append(error).append("\n");
       };

@@ -57,7 +57,8 @@ TEST(RecordStarts, ALineOfOneRecordHasNone) {
       "A worker died: (Worker pid=33) left",
       "E1128 10:22:33.123456  1234 file.cc:12] text",
       "  8388608  2097152  float  sum  -1  49.3  1.71  3.20  0  50.1  1.67  3.14  0",
-      "[1,0]<stdout>:  8388608  2097152  float  sum  -1[1,0]<stdout>:  49.3  1.71  3.20  0[1,0]<stdout>:  50.1",
+      "[1,0]<stdout>:  8388608  2097152  float  sum  -1[1,0]<stdout>:  49.3  1.71  3.20  "
+      "0[1,0]<stdout>:  50.1",
       "  8388608  2097152  float  sum  -1  49.3us  1.71GB/s",
       "  8388608  2097152  float  sum  -1  49.3  1.71  3.20  0  2026-01-05 12:00:00",
   };
