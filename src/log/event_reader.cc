@@ -115,6 +115,10 @@ std::string quoted_warning(const Line& record, const Event& event) {
   if (is_of<XlaNcclFailure>(event)) text = read_message<XlaNcclFailure>(event.message).last_error;
   if (is_of<NcclTestsFailure>(event))
     text = read_message<NcclTestsFailure>(event.message).last_error;
+  // PyTorch's label, where a collector wrote all lines of the exception into one.
+  constexpr std::string_view kLabel = " Last error: ";
+  const size_t label = is_of<NcclException>(event) ? record.text.find(kLabel) : record.text.npos;
+  if (label != record.text.npos) text = record.text.substr(label + kLabel.size());
   if (trim(text).empty()) return {};
   std::string line(record.text.substr(0, event.header.prefix.length));
   return line.append("Last error: ").append(trim(text));

@@ -318,8 +318,14 @@ constexpr std::string_view kReports[] = {"nccl_exception",
 
 /// "unhandled system error (ncclSystemError): a system call of NCCL failed; …", or the line itself:
 /// what the line tells of its failure.
-std::string reason_in(std::string_view line, const NamedFailure* failure) {
+std::string reason_in(std::string_view line, const NamedFailure* failure,
+                      const ReportedWarning* warning) {
   if (failure == nullptr) return fmt::format("\"{}\"", excerpt_of(line));
+  // "a WARN of NCCL says which": it is there.
+  if (failure->list == "nccl" && failure->sort == FailureSort::Consequence && warning != nullptr) {
+    return fmt::format("\"{}\", and NCCL warns: \"{}\"", words_of(*failure),
+                       message_of(warning->record));
+  }
   const std::string_view name = name_of(*failure);
   return fmt::format("\"{}\"{}{}", words_of(*failure),
                      name.empty() ? "" : fmt::format(" ({})", name),
@@ -342,7 +348,7 @@ FactValue failure_words(const Job& job, const Instance&) {
     const std::pair<int, SourceRef> worth(is_cause ? 0 : failure != nullptr ? 1 : 2, line.where);
     if ((needs_name && failure == nullptr) || best <= worth || is_after_end(job, line)) return;
     best = worth;
-    value.what = reason_in(text, failure);
+    value.what = reason_in(text, failure, warning);
   };
   for (const std::string_view name : kReports) {
     const bool needs_name = name == "python_exception";

@@ -83,7 +83,11 @@ class DeathCollector {
     for (Death& known : deaths_) {
       const bool same_pid = death.pid >= 0 && known.pid == death.pid;
       const bool same_rank = death.rank >= 0 && known.rank == death.rank;
-      if (known.signal != death.signal || !(same_pid || same_rank)) continue;
+      // Two that name nobody may be one: "OOMKilled" and its exit code on the next line.
+      const bool both_nameless =
+          known.pid < 0 && known.rank < 0 && death.pid < 0 && death.rank < 0 &&
+          (known.host.empty() || death.host.empty() || known.host == death.host);
+      if (known.signal != death.signal || !(same_pid || same_rank || both_nameless)) continue;
       if (known.rank < 0) known.rank = death.rank;
       if (known.pid < 0) known.pid = death.pid;
       if (known.host.empty()) known.host = death.host;
@@ -286,12 +290,26 @@ bool is_uncaught(const Job& job, const Said<T>& said) {
   });
 }
 
+/// The benchmark had said that its run succeeded, and nothing was begun anew: what is raised while
+/// the processes leave does not undo it.
+bool is_after_success(const Job& job, SourceRef where) {
+  bool is_after = false;
+  for_each_said<MlperfRunStop>(job, [&](const Said<MlperfRunStop>& said) {
+    is_after |= said.message.status == "success" && is_before(job, said.where(), where) &&
+                !work_follows(job, said.where());
+  });
+  return is_after;
+}
+
 /// Every process's first exception that is its own.
 std::vector<ProgramException> own_exceptions(const Job& job) {
   std::vector<ProgramException> all;
   const auto add = [&](const auto& said) {
     const SourceRef where = said.where();
-    if (!is_uncaught(job, said) || failed_before(job, where) || went_on(job, where)) return;
+    if (!is_uncaught(job, said) || failed_before(job, where) || went_on(job, where) ||
+        is_after_success(job, where)) {
+      return;
+    }
     ProgramException raised{said.process, nth_process(job, said.process).rank,
                             excerpt_of(said.header().message), evidence_of(said.record())};
     const auto known = std::ranges::find_if(
