@@ -62,6 +62,19 @@ constexpr FittedRow kFitted[] = {
      "Rank 3 on node-a got completion status 12: no answer came."},
     {"Rank 3 on node-a ran out of memory of the GPU, which others had filled before.", 60,
      "Rank 3 on node-a ran out of memory of the GPU."},
+    {"By the Flight Recorder's dumps, collective 169 of process group weight_sync (3 ranks): ranks "
+     "0,2 "
+     "called Broadcast of 524288 Float, at /w/s.py:16, rank 3 called Broadcast of 256 Float.",
+     120,
+     "Collective 169: ranks 0,2 called Broadcast of 524288 Float, rank 3 called Broadcast of 256 "
+     "Float."},
+    {"Call 8: ranks 0,1,3 called AllReduce of 1048576 float32 (sum), rank 2 called AllReduce of "
+     "1048576 float32 (max) (reduction differs).",
+     120,
+     "Call 8: ranks 0,1,3 called AllReduce of 1048576 float32 (sum), rank 2 called AllReduce of "
+     "1048576 float32 (max)."},
+    {"node-a, node-b talk TCP through FastSocket, although ibdev2netdev shows RDMA ports", 70,
+     "node-a, node-b talk TCP through FastSocket"},
     {"Rank 3 on node-a says \"one thing, and another, and a third\" of itself", 60,
      "Rank 3 on node-a says \"one thing, and another, and a third\"…"},
 };
