@@ -572,9 +572,18 @@ bool prints_steps(const Job& job) {
   return std::ranges::any_of(job.clocks, [](const InputClock& clock) { return clock.total > 0; });
 }
 
+bool launcher_failed_between(const Job& job, SourceRef from, SourceRef to) {
+  bool failed = false;
+  for_each_said<ChildFailed>(job, [&](const auto& said) {
+    failed |= is_before(job, from, said.where()) && is_before(job, said.where(), to);
+  });
+  return failed;
+}
+
 bool steps_follow(const Job& job, SourceRef where) {
   return std::ranges::any_of(job.clocks, [&](const InputClock& clock) {
-    return is_before(job, where, clock.last.front());
+    const SourceRef step = clock.last.front();
+    return is_before(job, where, step) && !launcher_failed_between(job, where, step);
   });
 }
 

@@ -121,6 +121,9 @@ struct EndOf {
 /// processes report themselves. Owned by the job.
 const std::vector<EndOf>& end_marks(const Job& job);
 
+/// torchrun ended with a failure between these lines of an input: what comes after is another run's.
+bool launcher_failed_between(const Job& job, SourceRef from, SourceRef to);
+
 /// Three steps of a training, or ticks of a server, are announced after `where` in the same input.
 bool steps_follow(const Job& job, SourceRef where);
 

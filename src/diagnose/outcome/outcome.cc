@@ -153,6 +153,9 @@ class Deriver {
         open_test_ = std::move(test);
         return true;
       }
+      // The end of a run that was begun after another one had failed.
+      const SourceRef begin{mark.line().where.unit, 1};
+      if (mark.is_own && launcher_failed_between(job, begin, mark.line().where)) return true;
       return work_follows(job, mark.line().where);
     });
     requests_ = requests(job);
@@ -540,7 +543,13 @@ std::string unseen_words(const Job& job) {
     if (process.rank >= 0) ranks.insert(process.rank);
     processes += process.has_nccl && is_named(process) ? 1 : 0;
   }
-  const auto seen = std::max(std::ssize(ranks), processes);
+  auto seen = std::max(std::ssize(ranks), processes);
+  // A process may be several ranks.
+  for (const Communicator& comm : job.communicators) {
+    const auto shown =
+        std::ranges::count_if(comm.ranks, [](const CommRank& rank) { return rank.log >= 0; });
+    seen = std::max<std::ptrdiff_t>(seen, shown);
+  }
   return seen < *job.nranks ? fmt::format("{} of {} ranks seen", seen, *job.nranks) : "";
 }
 
