@@ -35,7 +35,7 @@ struct UnknownRow {
   const char* known;
 };
 
-constexpr UnknownRow kUnknown[] = {
+constexpr UnknownRow kUnknownRows[] = {
     {"Rank 3 lost its peer (unknown), which left.", "Rank 3 lost its peer, which left."},
     {"It failed (device mlx5_0, port (unknown)).", "It failed."},
     {"It failed (device mlx5_0, port 1).", "It failed (device mlx5_0, port 1)."},
@@ -43,7 +43,7 @@ constexpr UnknownRow kUnknown[] = {
 };
 
 TEST(Headline, WhatLinesDoNotTellIsLeftOut) {
-  for (const UnknownRow& row : kUnknown) EXPECT_EQ(without_unknown(row.text), row.known);
+  for (const UnknownRow& row : kUnknownRows) EXPECT_EQ(without_unknown(row.text), row.known);
 }
 
 struct FittedRow {
