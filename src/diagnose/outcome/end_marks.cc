@@ -497,10 +497,12 @@ int ExitReport::signal() const {
 
 bool ExitReport::is_requested() const {
   constexpr int kRequests[] = {1, 2, 3, 15};
-  return std::ranges::find(kRequests, signal()) != std::end(kRequests);
+  return exitcode == kTimeLimit || std::ranges::find(kRequests, signal()) != std::end(kRequests);
 }
 
 std::string ExitReport::words() const {
+  if (exitcode == kTimeLimit)
+    return fmt::format("was ended at its time limit (exit code {})", kTimeLimit);
   if (exitcode) return fmt::format("ended with exit code {}", *exitcode);
   if (!ended.status.empty()) return "ended: " + to_valid_utf8(ended.status.substr(0, 64));
   return ended.signal < 0 ? "" : fmt::format("ended: signal {}", ended.signal);

@@ -73,7 +73,11 @@ struct ExitReport {
   /// By number, whatever names it: -11, 139, "Segmentation fault", "SIGSEGV". Below 1: none that is
   /// known.
   int signal() const;
-  /// By SIGHUP, SIGINT or SIGTERM: somebody wanted it to end. SIGKILL is as often the kernel's.
+  /// What the command timeout of coreutils returns where it ended its command.
+  static constexpr int kTimeLimit = 124;
+
+  /// By SIGHUP, SIGINT or SIGTERM, or at the limit of timeout: somebody wanted it to end. SIGKILL is
+  /// as often the kernel's.
   bool is_requested() const;
   /// "ended with exit code 3", "ended: Killed"; empty: it is MPICH's first line of two, who and not
   /// how.
