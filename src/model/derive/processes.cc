@@ -247,6 +247,16 @@ bool follow_gpus(const Offsets& offsets) {
   });
 }
 
+/// True if srun, whose tasks are ranks, says how a task ended that has the number of some label.
+bool numbered_by_srun(const Job& job) {
+  if (!tasks_are_ranks(job)) return false;
+  std::set<int> tasks;
+  for_each_message<ProcessEnded>(job, [&](const ProcessEnded& task) { tasks.insert(task.rank); });
+  return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
+    return log.speaker.rank >= 0 && tasks.contains(parse_prefix(log.last_text).task);
+  });
+}
+
 /// True if the numbers that launchers put in front of lines are ranks: NCCL or the framework gives
 /// somebody the same one, or they go up with the GPUs of a host, and nobody has another. With one
 /// task a node they are numbers of nodes.
@@ -278,7 +288,7 @@ bool labels_are_ranks(const Job& job) {
     if (task != log.speaker.rank) return false;
     is_confirmed = true;
   }
-  return is_confirmed || follow_gpus(offsets);
+  return is_confirmed || follow_gpus(offsets) || numbered_by_srun(job);
 }
 
 /// Processes that NCCL's own lines name, by host and pid.
@@ -512,6 +522,14 @@ auto order_of(const Process& process) {
 }
 
 }  // namespace
+
+bool tasks_are_ranks(const Job& job) {
+  return std::ranges::none_of(job.logs, [](const SpeakerLog& log) {
+    return !log.records.kept(kKindIndex<WorkerFailed>).empty() ||
+           !log.records.kept(kKindIndex<FailureExitcode>).empty() ||
+           !log.records.kept(kKindIndex<ChildFailed>).empty();
+  });
+}
 
 void build_processes(Job& job) {
   job.listed_ranks = listed_ranks(job);

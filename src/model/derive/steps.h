@@ -57,6 +57,10 @@ void drop_unplaced_segments(std::vector<SpeakerLog>& logs);
 /// one: settings and versions of torn logs, and the network of any.
 void drop_contradicted_values(std::vector<SpeakerLog>& logs);
 
+/// True unless agents, as of torchrun, stand between the launcher's tasks and the ranks: else "srun:
+/// error: node-b: task 3: Killed" is about rank 3.
+bool tasks_are_ranks(const Job& job);
+
 // Whatever a job is built of, it is built in this order.
 
 /// Joins the speakers into processes and gives them their global ranks. Needs Job::logs, and who

@@ -244,17 +244,21 @@ void name_inputs(Job& job, const std::map<uint64_t, FileWriter>& writers) {
   }
 }
 
-/// By input: the ranks that its lines name as their own.
+/// By input: the ranks that its lines name as their own, or srun as that of its only task.
 std::map<int64_t, std::set<int>> ranks_by_input(const Job& job) {
   int world = 0;
   for (const SpeakerLog& log : job.logs) {
     for (const CommSegment& segment : log.comms.all) world = std::max(world, segment.nranks);
   }
   std::map<int64_t, std::set<int>> ranks;
+  const bool has_ranks_as_tasks = tasks_are_ranks(job);
   for (const SpeakerLog& log : job.logs) {
     for (const SourceRef where : {log.first, log.last}) {
       std::set<int>& named = ranks[input_of(job, where)];
       if (log.speaker.rank >= 0) named.insert(log.speaker.rank);
+      for_each_message<ProcessEnded>(log, [&](const ProcessEnded& task) {
+        if (has_ranks_as_tasks && task.rank >= 0) named.insert(task.rank);
+      });
       for (const CommSegment& segment : log.comms.all) {
         if (segment.nranks == world && segment.rank >= 0) named.insert(segment.rank);
       }
