@@ -29,7 +29,7 @@ constexpr double kSlotBelowPort = 0.9;
 
 HostNetwork known_network(const Machine& machine, double reached) {
   HostNetwork network;
-  network.normal = path_factor("normal-nic");
+  network.normal = path_factor(machine.slingshot ? "normal-slingshot" : "normal-nic");
   const int per_host = machine.per_host();
   if (machine.nics > 0 && machine.nic_gbits > 0) {
     network.known = Known::Said;
