@@ -406,6 +406,26 @@ FactValue error_trail(const Job& job, const Instance&) {
               "a call of NCCL returned an error");
 }
 
+/// Up to NCCL 2.21 the WARN has no reason, and the one before it, of the call that failed, is not
+/// there. The call that reserves memory is the one that fails as a rule.
+FactValue shm_reason_untold(const Job& job, const Instance&) {
+  static const uint16_t kCreate = find_kind("shm_create_failed")->index;
+  static const uint16_t kReasons[] = {find_kind("shm_extend_failed")->index,
+                                      find_kind("system_call_failed")->index};
+  FactValue value = lines_where(job, &SpeakerLog::records, kCreate,
+                                [&](size_t process, const Event& event, const Record&) {
+                                  bool has_reason = !event.message.field("error").empty();
+                                  for (const uint16_t kind : kReasons) {
+                                    for_each_record(job, job.processes[process], kind,
+                                                    [&](const Record&) { has_reason = true; });
+                                  }
+                                  return !has_reason;
+                                });
+  value.what = value.known() ? ", most likely: the log has no reason" : "";
+  value.inferred = true;
+  return value;
+}
+
 /// "init.cc" in NCCL's source, wherever it was built.
 bool is_source(const ErrorTrace& trace, std::string_view name) {
   return trace.file == name ||
@@ -726,6 +746,8 @@ FactValue nccl_tests_ran(const Job& job, const Instance&) {
 constexpr std::array kErrorFacts = {
     // A checked call of NCCL returned an error to its caller, other than of a closing socket.
     job_fact("job.error_trail", error_trail),
+    // A shared memory segment could not be made, and no line of that process says why.
+    job_fact("job.shm_reason_untold", shm_reason_untold),
     // Lines show that the job did its work and ended.
     job_fact("job.evidently_finished", evidently_finished),
     // What the lines that report a failure say of it, in words that a message quotes.
