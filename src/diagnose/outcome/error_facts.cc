@@ -392,6 +392,20 @@ bool went_on_after(const Job& job, const Process& process, SourceRef where) {
   });
 }
 
+/// The trail of an interface that has no device, as in pods: "Could not find real path of
+/// /sys/class/net/eth0/device", "include/net.h:24 -> 2". NCCL takes it for a distant one and goes on.
+bool is_of_virtual_interface(const Job& job, const Process& process, const ErrorTrace& trace,
+                             SourceRef where) {
+  if (!trace.file.ends_with("include/net.h")) return false;
+  static const uint16_t kNote = find_kind("topology_note")->index;
+  bool is_told = false;
+  for_each_record(job, process, kNote, [&](const Record& note) {
+    is_told |= note.where.unit == where.unit && note.where < where &&
+               note.text().find("real path of /sys/class/net/") != std::string::npos;
+  });
+  return is_told;
+}
+
 FactValue error_trail(const Job& job, const Instance&) {
   return told(lines_where(job, &SpeakerLog::records, kKindIndex<ErrorTrace>,
                           [&](size_t process, const Event& event, const Record& record) {
@@ -401,6 +415,8 @@ FactValue error_trail(const Job& job, const Instance&) {
                             const bool is_file = trace.file.find('.') != trace.file.npos;
                             return is_file && trace.code > 0 && trace.code < kInProgress &&
                                    !is_of_closing(trace) &&
+                                   !is_of_virtual_interface(job, job.processes[process], trace,
+                                                            record.where) &&
                                    !went_on_after(job, job.processes[process], record.where);
                           }),
               "a call of NCCL returned an error");
