@@ -29,13 +29,17 @@ std::optional<int> process_in(const Communicator& comm, int rank) {
   return may_be ? std::optional<int>(-1) : std::nullopt;
 }
 
-/// Seen from the process; unknown where hosts are not known, or are what users call so.
+/// Seen from the process; unknown where hosts are not known, or are what users call so: NCCL refuses
+/// two ranks on one GPU of a host, so that ranks of one bus id are on machines of one name, or were
+/// told apart.
 EdgeReach reach_of(const Job& job, int process, int peer, bool named_hosts) {
   if (peer < 0) return EdgeReach::Unknown;
   const std::string& own = nth_process(job, process).host;
   const std::string& other = nth_process(job, peer).host;
   if (own.empty() || other.empty()) return EdgeReach::Unknown;
   if (own != other) return EdgeReach::OtherHost;
+  const std::string& bus_id = nth_process(job, process).bus_id;
+  named_hosts |= peer != process && !bus_id.empty() && bus_id == nth_process(job, peer).bus_id;
   return named_hosts ? EdgeReach::Unknown : EdgeReach::SameHost;
 }
 
