@@ -325,6 +325,32 @@ FactValue loopback_between_hosts(const Job& job, const Instance&) {
                          [](const HostAddress& address) { return is_loopback(address.ip); });
 }
 
+/// "172.18.0.1": the host's own end of a bridge, as Docker numbers them. Clouds give such addresses to
+/// routers alone.
+bool is_bridge_gateway(std::string_view ip) {
+  if (ip.size() != 10 || !ip.starts_with("172.") || !ip.ends_with(".0.1")) return false;
+  const auto range = parse_int(ip.substr(4, 2));
+  return range && *range >= 17 && *range <= 31;
+}
+
+/// Transfers with a peer that is known by such an address failed.
+FactValue gateways_of_peers(const Job& job) {
+  static const uint16_t kFailed = find_kind("socket_transfer_failed")->index;
+  AnswerParts found;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    for_each_record(job, job.processes[p], kFailed, [&](const Record& record) {
+      const Message message = parse_message(record);
+      const std::string_view ip = ip_of(message.field("peer"));
+      if (!is_bridge_gateway(ip)) return;
+      found.add(fmt::format("{}, of a peer, is the gateway of a bridge as Docker makes them", ip),
+                evidence_of(record), static_cast<int>(p));
+    });
+  }
+  FactValue value = found.answer(no(), ", ");
+  value.inferred = true;  // What the peer's host looks like is not seen.
+  return value;
+}
+
 FactValue bridge_between_hosts(const Job& job, const Instance&) {
   if (job.nhosts == 0) return unknown();
   if (connections_work(job)) return no();
@@ -363,7 +389,7 @@ FactValue bridge_between_hosts(const Job& job, const Instance&) {
     if (are_of_two_hosts(addresses)) return addresses_answer(addresses);
   }
   if (!out_of_reach.empty()) return addresses_answer(out_of_reach);
-  if (reaching_out.empty()) return no();
+  if (reaching_out.empty()) return gateways_of_peers(job);
   FactValue value = addresses_answer(reaching_out);
   value.what += ", and the peer's address is in the same range";
   return value;
