@@ -48,7 +48,14 @@ bool is_stamp(std::string_view date, std::string_view clock) {
 // follow their form print one way only, or no errors: those are rows where the bandwidth is size
 // by time. People paste rows as Markdown or CSV, and mpirun tags each piece that a program flushes.
 
-/// The cells of a row, without the tags that mpirun puts inside: "-1[1,0]<stdout>:".
+/// "-1[0]": behind a number, the tag of the piece that follows.
+bool has_tag_behind(std::string_view cell) {
+  const size_t tag = cell.find('[');
+  return tag != cell.npos && tag > 0 && is_digit(cell[tag - 1]) && cell.ends_with(']') &&
+         parse_int(cell.substr(tag + 1, cell.size() - tag - 2)).has_value();
+}
+
+/// The cells of a row, without the tags that launchers put inside: "-1[1,0]<stdout>:", "-1[0]".
 Columns cells_of(std::string_view text) {
   const size_t digits = std::ranges::find_if_not(text, is_digit) - text.begin();
   const bool is_csv = digits < text.size() && text[digits] == ',';
@@ -56,8 +63,8 @@ Columns cells_of(std::string_view text) {
   size_t count = 0;
   for (size_t i = 0; i < row.count; ++i) {
     std::string_view cell = row.cells[i];
-    if (cell.ends_with(">:") && cell.find("]<std") != cell.npos)
-      cell = cell.substr(0, cell.find('['));
+    const bool is_of_mpirun = cell.ends_with(">:") && cell.find("]<std") != cell.npos;
+    if (is_of_mpirun || has_tag_behind(cell)) cell = cell.substr(0, cell.find('['));
     if (!cell.empty()) row.cells[count++] = cell;
   }
   row.count = count;

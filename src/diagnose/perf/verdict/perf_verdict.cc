@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -511,6 +513,7 @@ constexpr std::string_view kAnswers[] = {"normal", "limited", "below", "cannot-t
 //
 //   job.perf_limited   yes, "AllReduce of 16 ranks on 2 hosts: 9.4 GB/s, 74 % below …, limited by …"
 //   job.perf_below     yes, the same where no stage is known
+//   job.perf_falls     yes, "AllReduce: bus bandwidth falls from 36.8 GB/s at 32 MiB to 6.31 GB/s …"
 //   job.perf_normal    yes, where all measurements are normal
 //
 // A rule accuses, so that only what is known to be less than the machine gives counts as limited:
@@ -539,6 +542,44 @@ FactValue perf_is(const Job& job, const Instance&) {
   });
 }
 
+/// The best bus bandwidth of each size.
+std::map<int64_t, double> best_by_size(const Measurement& measurement) {
+  std::map<int64_t, double> best;
+  for (const MeasuredPoint& point : measurement.points) {
+    double& known = best[point.bytes];
+    known = std::max(known, point.busbw());
+  }
+  return best;
+}
+
+/// "AllReduce: bus bandwidth falls from 36.8 GB/s at 32 MiB to 6.31 GB/s at 64 MiB": where a curve
+/// that falls does so most, of a machine of which too little is known to judge it.
+FactValue perf_falls(const Job& job, const Instance&) {
+  if (measurements(job).empty()) return unknown();
+  AnswerParts parts;
+  for (const PerfVerdict& verdict : perf_verdicts(job)) {
+    const bool is_open = verdict.measurement != nullptr && verdict.answer == PerfAnswer::CannotTell;
+    if (!is_open || !read_curve(*verdict.measurement).falls) continue;
+    const std::map<int64_t, double> best = best_by_size(*verdict.measurement);
+    auto worst = std::next(best.begin());
+    for (auto size = worst; size != best.end(); ++size) {
+      const bool is_large = size->first > verdict.reached_at;
+      if (is_large &&
+          (worst->first <= verdict.reached_at ||
+           size->second / std::prev(size)->second < worst->second / std::prev(worst)->second))
+        worst = size;
+    }
+    const Operation op = verdict.measurement->op;
+    parts.words.push_back(fmt::format("{}: bus bandwidth falls from {} GB/s at {} to {} GB/s at {}",
+                                      op == Operation::Unknown ? "The test" : name_of(op),
+                                      bandwidth_text(std::prev(worst)->second),
+                                      bytes_text(std::prev(worst)->first),
+                                      bandwidth_text(worst->second), bytes_text(worst->first)));
+    parts.evidence.insert(parts.evidence.end(), verdict.evidence.begin(), verdict.evidence.end());
+  }
+  return parts.answer(no(), "; ", kMostNamed);
+}
+
 /// One that is not normal, or below what nccl-tests was asked for, makes it "no".
 FactValue perf_normal(const Job& job, const Instance&) {
   if (measurements(job).empty()) return unknown();
@@ -556,6 +597,8 @@ constexpr std::array kPerfFacts = {
     job_fact("job.perf_below", perf_is<PerfAnswer::Below>),
     // Some measurement is below what its machine gives, and lines show the stage that limits it.
     job_fact("job.perf_limited", perf_is<PerfAnswer::Limited>),
+    // A measurement falls as messages grow, on a machine that is not known.
+    job_fact("job.perf_falls", perf_falls),
     // Every measurement is what its machine gives.
     job_fact("job.perf_normal", perf_normal),
 };
