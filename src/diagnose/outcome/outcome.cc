@@ -81,6 +81,17 @@ Evidence line_at(const Job& job, const Process& process, SourceRef where) {
   return line;
 }
 
+/// A communicator as large as any of the process was complete after that: what NCCL refused before
+/// was caught, and done again.
+bool set_up_after(const Job& job, const Process& process, SourceRef where) {
+  const std::vector<const CommSegment*> segments = segments_of(job, process);
+  int largest = -1;
+  for (const CommSegment* segment : segments) largest = std::max(largest, segment->nranks);
+  return std::ranges::any_of(segments, [&](const CommSegment* segment) {
+    return segment->nranks == largest && is_before(job, where, segment->completed);
+  });
+}
+
 /// By process, the first line in which it says itself that it failed.
 std::vector<std::optional<Evidence>> own_failures(const Job& job) {
   std::vector<std::optional<Evidence>> failures(job.processes.size());
@@ -105,7 +116,9 @@ std::vector<std::optional<Evidence>> own_failures(const Job& job) {
       add(said.process, evidence_of(said.record()));
   });
   for (const ReportedWarning& warning : reported_warnings(job)) {
-    if (warning.is_own_failure()) add(warning.process, evidence_of(warning.record));
+    const bool is_over = warning.process >= 0 &&
+                         set_up_after(job, nth_process(job, warning.process), warning.record.where);
+    if (warning.is_own_failure() && !is_over) add(warning.process, evidence_of(warning.record));
   }
   return failures;
 }
