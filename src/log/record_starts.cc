@@ -162,11 +162,15 @@ size_t end_of_row(std::string_view line) {
     const std::string_view cell = scan.take_while([](char c) { return !is_blank(c); });
     if (column < kFirstNumber || cell == "N/A" || cell == "inf" || cell == "nan") continue;
     const size_t number = number_length(cell);
-    // mpirun tags each piece that is flushed: "-1[1,0]<stdout>:".
+    // mpirun tags each piece that is flushed: "-1[1,0]<stdout>:"; others do with "-1[0]".
     if (number == cell.size() || cell.ends_with(">:")) continue;
     const std::string_view rest = line.substr(begin + number);
-    // A unit may stand behind a number, a stamp behind the row.
     const std::string_view word = cell.substr(number);
+    const bool is_rank_tag = word.front() == '[' && word.back() == ']' &&
+                             word.substr(1).find_first_not_of("0123456789") == word.size() - 2;
+    const std::string_view behind = trim(line.substr(begin + cell.size()));
+    if (is_rank_tag && !behind.empty() && is_digit(behind.front())) continue;
+    // A unit may stand behind a number, a stamp behind the row.
     const bool is_unit = word.size() <= 4 &&
                          std::ranges::all_of(word, [](char c) { return is_alpha(c) || c == '/'; });
     const bool begins_word =
