@@ -490,9 +490,9 @@ std::string message_of(const Record& record) {
 
 bool failed_before(const Job& job, SourceRef where) {
   return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
-    return stands_before<NcclException, WatchdogTimeout, WorkException, StoreWaitFailed,
-                         StoreTimeout, WorkerFailed, CudaOomException, HeartbeatTimeout>(log,
-                                                                                         where);
+    return stands_before<NcclException, WatchdogTimeout, WorkException, WorkStatus, DumpSignal,
+                         StoreWaitFailed, StoreTimeout, WorkerFailed, CudaOomException,
+                         HeartbeatTimeout>(log, where);
   });
 }
 
