@@ -103,16 +103,38 @@ bool is_before_stop(const Job& job, const Evidence& line, const StopEvidence& st
   return time.known() && seen.known() && time.nanoseconds < seen.nanoseconds;
 }
 
-/// All that went by themselves before the job was seen to stand still, each once; the line is the
-/// first that tells it.
+/// All ranks are heard, and each either lost its peer and reports nothing else, or does not suffer:
+/// then one of those that do not went first, whatever the order of their lines.
+bool all_others_lost_peers(const Job& job, const std::set<int>& suffered) {
+  if (!job.nranks || !deaths(job).empty() || !first_exceptions(job).empty() || is_torn(job)) {
+    return false;
+  }
+  const auto says_loss = [](const auto& said) {
+    return said.message.error.find("remote process exited") != std::string_view::npos;
+  };
+  std::set<int> lost;
+  bool is_other = false;
+  for_each_said<WorkException, NcclException>(job, [&](const auto& said) {
+    lost.insert(said.process);
+    is_other |= !says_loss(said);
+  });
+  const bool only_lost = !is_other && !lost.empty() && std::ranges::includes(lost, suffered);
+  const auto ranks = std::ranges::count_if(
+      job.processes, [](const Process& process) { return process.has_nccl && process.rank >= 0; });
+  return only_lost && std::cmp_equal(ranks, *job.nranks);
+}
+
+/// All that went by themselves before the job was seen to stand still, or from whom all others lost
+/// their connections, each once; the line is the first that tells it.
 std::vector<Leaver> find_leavers(const Job& job) {
   const auto& stop = stop_evidence(job);
-  if (!stop || !stood_still(job)) return {};
   const std::set<int> suffered = those_that_suffered(job);
+  const bool are_lost = stop && !stood_still(job) && all_others_lost_peers(job, suffered);
+  if (!stop || !(stood_still(job) || are_lost)) return {};
   std::vector<Leaver> found;
   const auto add = [&](Leaver one) {
     if (one.process >= 0 && suffered.contains(one.process)) return;
-    if (!is_before_stop(job, one.line, *stop)) return;
+    if (!are_lost && !is_before_stop(job, one.line, *stop)) return;
     const auto same = std::ranges::find_if(found, [&](const Leaver& other) {
       return one.process >= 0 ? other.process == one.process : other.rank == one.rank;
     });

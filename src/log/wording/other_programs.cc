@@ -76,6 +76,7 @@ constexpr std::string_view kLeavingWords[] = {"leaving",
                                               "no more data",
                                               "out of data",
                                               "stopping early",
+                                              "reached the end of",
                                               "exiting",
                                               "Exiting",
                                               "Early stopping",
@@ -345,8 +346,11 @@ bool recognise_progress_bar(std::string_view text, Message& message) {
 /// A tqdm bar or a print that says: evaluating, validating, writing a checkpoint. Field text.
 bool recognise_eval_progress(std::string_view text, Message& message) {
   const TqdmBar bar = parse_progress_bar(text);
+  std::string_view print = behind_logger(text);
+  // "rank3: saving checkpoint to …"
+  if (print.starts_with("rank")) print = trim(print.substr(print.find(':') + 1));
   const bool about_eval = bar.length > 0 ? is_eval_title(bar.title)
-                                         : starts_with_one_of(behind_logger(text), kEvalPrints) ||
+                                         : starts_with_one_of(print, kEvalPrints) ||
                                                starts_with_one_of(text, kEvalPrints);
   if (about_eval) message.set("text", text);
   return about_eval;
@@ -359,7 +363,8 @@ bool recognise_rank_leaves(std::string_view text, Message& message) {
   if (text.size() > kMost || !holds_one_of(text, kLeavingWords)) return false;
   const std::string_view rank = rank_named_in(text);
   // "exiting" alone is what programs print of all that they do.
-  constexpr std::string_view kPlain[] = {"exiting", "Exiting", "shutting down"};
+  constexpr std::string_view kPlain[] = {"exiting", "Exiting", "shutting down",
+                                         "reached the end of"};
   if (rank.empty() && holds_one_of(text, kPlain)) return false;
   // NCCL's words for ncclRemoteError are about another process, CUDA's for its limits about none.
   constexpr std::string_view kOthers[] = {"remote process exiting", "resources"};
