@@ -19,6 +19,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/collectives.h"
 #include "base/text.h"
@@ -29,6 +30,7 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/messages.h"
+#include "log/wording/other_programs.h"
 
 namespace ncclog {
 namespace {
@@ -199,8 +201,79 @@ FactValue failure_answer(const Job& job) {
   return behind_answer(*account, waiting, parts, std::move(value));
 }
 
+// Who came to a collective only after the others had given up on it?
+//
+//   22:36:07  ranks 1,2: SeqNum=16 timed out, limit 25 s
+//   22:37:07  rank 0: failure detected by watchdog at work sequence id: 18 …, last completed work: 17
+//       → rank 0 came too late: it began 18 after 22:36:42, 25 s before its line, and so ended 16
+//         when nobody waited there any more
+//
+// What joins all ranks ends on none before all have entered it. Who had been in it with the others
+// and went on would have met its own limit with them.
+
+/// The member ended the work of that number and began a later one after `gave_up`, by the clocks.
+bool came_after(const LedgerRank& rank, uint64_t number, int64_t limit_ms,
+                const Evidence& gave_up) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  const WorkProgress* progress = rank.progress;
+  const bool went_on = progress != nullptr && progress->seq &&
+                       rank.completed.value_or(0) >= number &&
+                       std::cmp_greater(*progress->seq, number);
+  if (!went_on || limit_ms <= 0) return false;
+  const LedgerCall* later = rank.call(static_cast<uint64_t>(*progress->seq));
+  if (later != nullptr && later->work != nullptr)
+    limit_ms = std::max(limit_ms, later->work->ran_ms);
+  const auto between = nanoseconds_between(gave_up.text, progress->line.text);
+  return between && *between > limit_ms * (kSecond / 1000) + kSecond;
+}
+
+/// The few that came to a collective after all others of whom anything is known had given up on it.
+FactValue came_late_answer(const Job& job) {
+  for (const CallAccount* account : largest_first(call_ledger(job, CallSource::Watchdog))) {
+    const auto stops = stops_of(*account);
+    if (stops.empty() || !account->is_numbered_alike) continue;
+    const auto& [number, waiting] = *stops.begin();
+    const LedgerCall* call = member(*account, waiting.front()).call(number);
+    const bool joins = call->work != nullptr &&
+                       traits_of(operation_of(call->work->op, AliasSource::Watchdog)).joins();
+    if (!joins) continue;
+    FactValue value = yes({});
+    std::vector<int> late;
+    const auto last = std::ranges::max(waiting, {}, [&](int m) {
+      return time_of_line(timeout_line(*account, m, number).text).nanoseconds;
+    });
+    const Evidence gave_up = timeout_line(*account, last, number);
+    for (size_t r = 0; r < account->ranks.size(); ++r) {
+      const int m = static_cast<int>(r);
+      if (std::ranges::count(waiting, m) > 0) continue;
+      const LedgerRank& rank = account->ranks[r];
+      if (rank.rank < 0 || !came_after(rank, number, call->work->timeout_ms, gave_up))
+        return unknown();
+      late.push_back(m);
+      value.evidence.push_back(rank.progress->line);
+      blame_speaker(job, rank, value);
+    }
+    if (late.empty() || !are_few(late.size(), waiting.size())) continue;
+    value.evidence.insert(value.evidence.begin(), timeout_line(*account, waiting.front(), number));
+    std::string busy;
+    const FactValue phase = rare_phase_before(job, call->work->line);
+    if (late.size() == 1 && is_yes(phase) &&
+        parse_int(rank_named_in(phase.evidence.front().text)) ==
+            member(*account, late.front()).rank) {
+      busy = fmt::format(", after \"{}\"", line_words(phase.evidence.front().text, 80));
+      value.evidence.push_back(phase.evidence.front());
+    }
+    value.what =
+        fmt::format("{} came too late to {}, {} (limit {} s){}: {} had given up",
+                    members_phrase(*account, late), place(*account, number), call->work->op,
+                    call->work->timeout_ms / 1000, busy, members_phrase(*account, waiting));
+    return value;
+  }
+  return unknown();
+}
+
 FactValue watchdog_behind(const Job& job, const Instance&) {
-  for (const auto answer : {late_answer, desync_answer, failure_answer}) {
+  for (const auto answer : {late_answer, desync_answer, failure_answer, came_late_answer}) {
     FactValue value = answer(job);
     if (value.known()) return value;
   }
@@ -281,14 +354,13 @@ FactValue watchdog_at_eval(const Job& job, const Instance&) {
   return timeout == nullptr ? unknown() : rare_phase_before(job, timeout->line);
 }
 
-/// Where to look if some ranks report that a work of all of them timed out. That no line of a rank is
-/// there accuses nobody; where it is told of one, it is told of all.
-std::string quiet_ranks_phrase(const Job& job) {
-  constexpr std::string_view kNobody = "which one, this log does not show.";
+/// The ranks that report a time-out of a work of all ranks; nullopt: somebody whose rank is not known
+/// reports one, or one of another group.
+std::optional<std::set<int>> ranks_that_report(const Job& job) {
   std::set<int> reported;
   for (const TimedOutWork& work : timed_out_work(job)) {
     const bool is_of_all = !work.in_unnamed_group && is_default_group(work.group);
-    if (work.rank < 0 || !is_of_all) return std::string(kNobody);
+    if (work.rank < 0 || !is_of_all) return std::nullopt;
     reported.insert(work.rank);
   }
   // A line that another record cut off names no work, and its rank may be lost with it.
@@ -301,11 +373,36 @@ std::string quiet_ranks_phrase(const Job& job) {
   for_each_said<WatchdogTimeout>(job, add_speaker);
   for_each_said<WorkStatus>(job, add_speaker);
   for_each_said<WatchdogTerminated>(job, add_speaker);
-  if (is_any_unknown) return std::string(kNobody);
+  if (is_any_unknown) return std::nullopt;
+  return reported;
+}
+
+/// There is a rank of each number below one that is there.
+int known_ranks(const Job& job, const std::set<int>& seen) {
+  return std::max(job.nranks.value_or(0), seen.empty() ? 0 : *seen.rbegin() + 1);
+}
+
+/// The only rank that reports no time-out: the end of a headline.
+FactValue watchdog_quiet(const Job& job, const Instance&) {
+  const auto reported = ranks_that_report(job);
+  if (!reported || reported->size() < 2 || is_torn(job)) return unknown();
+  const int nranks = known_ranks(job, *reported);
+  if (std::cmp_not_equal(nranks, reported->size() + 1)) return unknown();
+  int rank = 0;
+  while (reported->contains(rank)) ++rank;
+  return yes(fmt::format("; rank {} is the only one{} without a time-out", rank,
+                         job.nranks ? "" : fmt::format(" of ranks 0-{}", nranks - 1)));
+}
+
+/// Where to look if some ranks report that a work of all of them timed out. That no line of a rank is
+/// there accuses nobody; where it is told of one, it is told of all.
+std::string quiet_ranks_phrase(const Job& job) {
+  constexpr std::string_view kNobody = "which one, this log does not show.";
+  const auto known = ranks_that_report(job);
+  if (!known) return std::string(kNobody);
+  const std::set<int>& reported = *known;
   std::vector<int> quiet;
-  // There is a rank of each number below one that is there.
-  const int least = reported.empty() ? 0 : *reported.rbegin() + 1;
-  const int nranks = std::max(job.nranks.value_or(0), least);
+  const int nranks = known_ranks(job, reported);
   const size_t count = static_cast<size_t>(nranks) - reported.size();
   for (int rank = 0; rank < nranks && quiet.size() <= reported.size(); ++rank) {
     if (!reported.contains(rank)) quiet.push_back(rank);
@@ -330,6 +427,9 @@ std::string quiet_ranks_phrase(const Job& job) {
   return fmt::format("no time-out of {} is in these logs. {}{}", ranks_phrase(quiet), why, more);
 }
 
+/// How the exception of a watchdog begins that gave up on a work.
+constexpr std::string_view kCutTimeout = "Watchdog caught collective operation";
+
 /// What is known where the line that names the operation is not there, and only the status is.
 FactValue first_status(const Job& job) {
   const WorkProgress* first = nullptr;
@@ -352,6 +452,23 @@ FactValue first_status(const Job& job) {
         said.message.seq < 0 ? "a work" : fmt::format("work {}", said.message.seq);
     const std::string on = rank < 0 ? "" : fmt::format(" on rank {}", rank);
     value.value = seq + on + "; its line is cut before the operation";
+    value.evidence = {evidence_of(said.record())};
+  });
+  for_each_said<WatchdogTerminated>(job, [&](const Said<WatchdogTerminated>& said) {
+    if (value.known() || said.message.reason.find(kCutTimeout) == said.message.reason.npos) return;
+    const int rank = rank_of(job, said.process, said.header());
+    value.value = fmt::format("a work{}; its line is cut before the operation",
+                              rank < 0 ? "" : fmt::format(" on rank {}", rank));
+    value.evidence = {evidence_of(said.record())};
+  });
+  for_each_said<DumpSignal>(job, [&](const Said<DumpSignal>& said) {
+    if (value.known() || said.message.from_rank < 0) return;
+    value.value = fmt::format(
+        "a work on rank {}, whose own lines are not here; rank {}, which heard of it, had "
+        "completed "
+        "{} of {} works",
+        said.message.from_rank, rank_of(job, said.process, said.header()),
+        said.message.last_completed, said.message.last_enqueued);
     value.evidence = {evidence_of(said.record())};
   });
   value.what = quiet_ranks_phrase(job);
@@ -434,6 +551,13 @@ FactValue watchdog_first_call(const Job& job, const Instance& instance) {
     if (!is_first_call(job, *first)) return no();
     for (const TimedOutWork& work : timed_out_work(job)) {
       if (work.group == first->group && is_first_call(job, work)) add(work);
+    }
+    // Others say only that they have it in flight.
+    for (const WorkProgress& progress : work_progress(job)) {
+      const bool is_in_it = !progress.seq && progress.last_completed < 1 &&
+                            progress.last_enqueued >= first->seq &&
+                            is_default_group(progress.group) && is_default_group(first->group);
+      if (is_in_it) add(progress);
     }
   } else if (is_yes(watchdog_status_only(job, instance))) {
     for (const WorkProgress& progress : work_progress(job)) {
@@ -585,6 +709,8 @@ constexpr std::array kWatchdogFacts = {
     job_fact("job.standstill", standstill, FactType::Text),
     // The collective that timed out first, or in which those furthest back gave up, in words.
     job_fact("job.watchdog_first", watchdog_first, FactType::Text),
+    // Of all ranks one alone reports no time-out: in words, the end of a headline.
+    comparing_fact("job.watchdog_quiet", watchdog_quiet),
     // A watchdog says how far its work came when it timed out, and no line names the
     // operation.
     job_fact("job.watchdog_status_only", watchdog_status_only),
