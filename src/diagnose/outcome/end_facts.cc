@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,6 +25,8 @@
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
+#include "log/event.h"
+#include "log/wording/other_programs.h"
 
 namespace ncclog {
 namespace {
@@ -74,6 +77,10 @@ FactValue lost_peers(const Job& job, const Instance&) {
          is_named ? to_valid_utf8(said.message.peer) : "at an address not printed here",
          times[said.process]});
   });
+  for_each_said<GlooPeerClosed>(job, [&](const Said<GlooPeerClosed>& said) {
+    losses.push_back({nth_process(job, said.process).host, to_valid_utf8(said.message.host),
+                      time_of(said.record())});
+  });
   const auto lost_before = [&](const Loss& loss) {
     return std::ranges::any_of(losses, [&](const Loss& own) {
       return !own.host.empty() && loss.peer.substr(0, loss.peer.find('<')) == own.host &&
@@ -92,28 +99,63 @@ FactValue lost_peers(const Job& job, const Instance&) {
   return yes(few_of(first.empty() ? all : first, kMostNamed, ", "));
 }
 
+/// Who ended by that report; torchrun's table names the rank.
+Death who_ended(const Job& job, const ExitReport& exit) {
+  Death who{.pid = exit.ended.pid,
+            .rank = exit.ended.rank,
+            .host = std::string(exit.ended.host),
+            .line = {}};
+  for (const ExitReport& other : exit_reports(job)) {
+    if (who.rank < 0 && who.pid >= 0 && other.ended.pid == who.pid) who.rank = other.ended.rank;
+  }
+  return who;
+}
+
+/// " after \"Loss is nan, stopping training\"": the last error that the rank printed before the
+/// launcher saw it end, in words of its program; empty: none.
+std::string complaint_before(const Job& job, int rank, SourceRef end, FactValue& value) {
+  Evidence last;
+  const auto add = [&](SourceRef where, const std::string& text) {
+    const bool is_its = where.unit == end.unit && where < end && looks_like_error(text) &&
+                        parse_int(rank_named_in(text)) == rank;
+    if (is_its && last.where < where) last = {where, text};
+  };
+  for (const auto& [shape, lines] : job.unknown.all) {
+    add(lines.first, lines.example);
+    if (lines.last.is_known()) add(lines.last, lines.latest);
+  }
+  if (last.text.empty()) return {};
+  value.evidence.push_back(last);
+  return fmt::format(" after \"{}\"", excerpt_of(parse_header(last.text).message));
+}
+
 /// Others lost their peer, and of those whose end launchers report with an error, this one ended
 /// first and is no such victim: launchers report ends in the order in which they see them.
 FactValue exited_before_loss(const Job& job) {
   const auto lost = first_lost_peer(job);
   if (!lost || !deaths(job).empty() || !first_exceptions(job).empty()) return unknown();
-  std::optional<ExitReport> first;
+  // Of each launcher the first.
+  std::map<uint64_t, ExitReport> firsts;
   for (const ExitReport& exit : exit_reports(job)) {
     if (exit.is_requested() || exit.exitcode == 0 || exit.words().empty()) continue;
-    first = exit;
-    break;
+    firsts.try_emplace(exit.record.where.unit, exit);
   }
-  if (!first || own_status(*first) <= 0 || first->ended.rank < 0) return unknown();
-  const Death who{.pid = first->ended.pid,
-                  .rank = first->ended.rank,
-                  .host = std::string(first->ended.host),
-                  .line = {}};
+  std::optional<ExitReport> first;
+  for (const auto& [unit, exit] : firsts) {
+    const Death who = who_ended(job, exit);
+    const int process = process_of(job, who.pid, who.rank);
+    if (process >= 0 && complains(job, nth_process(job, process))) continue;
+    if (first || own_status(exit) <= 0 || who.rank < 0) return unknown();
+    first = exit;
+  }
+  if (!first) return firsts.empty() ? unknown() : no();
+  const Death who = who_ended(job, *first);
   const int process = process_of(job, who.pid, who.rank);
-  if (process >= 0 && complains(job, nth_process(job, process))) return no();
-  FactValue value = yes(
-      fmt::format("{} ended with exit status {}, and others lost their peer{}", name_of(job, who),
-                  own_status(*first), process < 0 ? "; its own log is missing" : ""),
-      {evidence_of(first->record), *lost});
+  FactValue value = yes({}, {evidence_of(first->record), *lost});
+  const std::string after = complaint_before(job, who.rank, first->record.where, value);
+  value.what =
+      fmt::format("{} ended with exit status {}{}, and others lost their peer{}", name_of(job, who),
+                  own_status(*first), after, process < 0 ? "; its own log is missing" : "");
   blame(process, who.rank, value);
   if (process < 0 && !who.host.empty()) value.hosts.push_back(who.host);
   return value;
@@ -133,28 +175,22 @@ FactValue exited_first(const Job& job, const Instance&) {
       restarted = std::max(restarted, said.where());
   });
   std::optional<ExitReport> first;
-  Death who;
   for (const ExitReport& exit : exit_reports(job)) {
     const bool is_early = own_status(exit) > 0 && restarted < exit.record.where &&
                           is_before(job, exit.record.where, stop->line.where);
     const bool is_first = is_early && (!first || exit.record.where < first->record.where);
-    if (!is_first) continue;
-    first = exit;
-    who = {.pid = exit.ended.pid, .rank = exit.ended.rank, .host = std::string(exit.ended.host)};
+    if (is_first) first = exit;
   }
-  if (!first || failed_before(job, first->record.where)) return unknown();
-  // torchrun's table names the rank.
-  for (const ExitReport& exit : exit_reports(job)) {
-    if (who.rank < 0 && who.pid >= 0 && exit.ended.pid == who.pid) who.rank = exit.ended.rank;
-  }
+  if (!first || failed_before(job, first->record.where)) return exited_before_loss(job);
+  const Death who = who_ended(job, *first);
   const int process = process_of(job, who.pid, who.rank);
   if (process < 0 && who.rank < 0) return unknown();
   if (process >= 0 && complains(job, nth_process(job, process))) return no();
-  FactValue value =
-      yes(fmt::format("{} ended with exit status {}, while the others went on until their calls "
-                      "timed out",
-                      name_of(job, who), own_status(*first)),
-          {evidence_of(first->record), stop->line});
+  FactValue value = yes({}, {evidence_of(first->record), stop->line});
+  const std::string after = complaint_before(job, who.rank, first->record.where, value);
+  value.what = fmt::format(
+      "{} ended with exit status {}{}, while the others went on until their calls timed out",
+      name_of(job, who), own_status(*first), after);
   blame(process, who.rank, value);
   return value;
 }
@@ -380,6 +416,36 @@ FactValue store_clients_absent(const Job& job, const Instance&) {
   return value;
 }
 
+FactValue died(const Job& job, const std::vector<Death>& found) {
+  if (found.empty()) return unknown();
+  FactValue value = yes({});
+  std::vector<std::string> names;
+  for (const Death& death : found) {
+    names.push_back(name_of(job, death));
+    value.evidence.push_back(death.line);
+    const int process = process_of(job, death.pid, death.rank);
+    blame(process, death.rank, value);
+    // Without NCCL's own lines only the launcher names the host.
+    const bool is_placed = process >= 0 && !nth_process(job, process).host.empty();
+    if (!is_placed && !death.host.empty()) value.hosts.push_back(death.host);
+  }
+  value.what = few_of(names, kMostNamed, ", ");
+  return value;
+}
+
+/// Nobody could reach the store, and a process that says nothing else aborted itself.
+FactValue store_owner_aborted(const Job& job, const Instance&) {
+  const auto& found = aborts(job);
+  const bool is_rank0 = std::ranges::any_of(found, [&](const Death& death) {
+    const int process = process_of(job, death.pid, death.rank);
+    return (process < 0 ? death.rank : nth_process(job, process).rank) == 0;
+  });
+  if (!is_rank0 || !any_said<StoreConnectTimeout>(job)) return unknown();
+  FactValue value = died(job, found);
+  value.what = "; SIGABRT ended " + value.what;
+  return value;
+}
+
 /// Torchrun's agents have a store besides that of the workers, so there two ports are right.
 FactValue store_ports_differ(const Job& job, const Instance&) {
   if (any_said<RendezvousComplete, WorkerGroupRestart, AgentSignalled>(job)) return unknown();
@@ -392,7 +458,8 @@ FactValue store_ports_differ(const Job& job, const Instance&) {
     value.processes.push_back(said.process);
   };
   for_each_said<StoreConnectTimeout>(job, [&](const auto& said) { add(in_vain, said); });
-  for_each_said<StoreConnectionLost>(job, [&](const auto& said) { add(connected, said); });
+  for_each_said<StoreConnectionLost, StorePollTimeout>(
+      job, [&](const auto& said) { add(connected, said); });
   if (in_vain.size() != 1 || connected.size() != 1) return unknown();
   const auto& [wrong, askers] = *in_vain.begin();
   const auto& [right, others] = *connected.begin();
@@ -431,23 +498,6 @@ FactValue bootstrap_info_differs(const Job& job, const Instance&) {
 }
 
 // Who failed before NCCL could: killed, crashed, raised, or never came?
-
-FactValue died(const Job& job, const std::vector<Death>& found) {
-  if (found.empty()) return unknown();
-  FactValue value = yes({});
-  std::vector<std::string> names;
-  for (const Death& death : found) {
-    names.push_back(name_of(job, death));
-    value.evidence.push_back(death.line);
-    const int process = process_of(job, death.pid, death.rank);
-    blame(process, death.rank, value);
-    // Without NCCL's own lines only the launcher names the host.
-    const bool is_placed = process >= 0 && !nth_process(job, process).host.empty();
-    if (!is_placed && !death.host.empty()) value.hosts.push_back(death.host);
-  }
-  value.what = few_of(names, kMostNamed, ", ");
-  return value;
-}
 
 std::vector<Death> deaths_by(const Job& job, int signal) {
   std::vector<Death> found = deaths(job);
@@ -619,6 +669,9 @@ constexpr std::array kEndFacts = {
     job_fact("job.store_name_unresolvable", store_name_unresolvable),
     // Fewer processes connected to the store than belong to the job: which ranks have no line.
     comparing_fact("job.store_clients_absent", store_clients_absent),
+    // Processes could not reach the store, and rank 0, whose it is, aborted itself: in words, the end
+    // of a headline.
+    job_fact("job.store_owner_aborted", store_owner_aborted),
     // Some processes look for the store at a port where nobody answers, others are connected at
     // another one.
     comparing_fact("job.store_ports_differ", store_ports_differ),
