@@ -210,6 +210,9 @@ struct FirstDifference {
   uint64_t index = 0;           ///< Calls before it, alike on all ranks that made them.
   uint64_t at_most = 0;         ///< The difference lies in [index, at_most]; equal if it is exact.
   std::vector<CallCamp> camps;  ///< Empty if not exact.
+  /// In every camp the line of this call, and of the next one, carries as opCount how many calls
+  /// stand before it: no line is missing. False: they do not, or there was no reading them again.
+  bool is_numbered = false;
 
   bool is_exact() const { return index == at_most; }
 };

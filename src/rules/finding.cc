@@ -558,6 +558,7 @@ Finding begin_finding(const Rule& rule) {
           .role = rule.role,
           .title = rule.title,
           .is_harmless = rule.is_harmless,
+          .tells_end = rule.tells_end,
           .why = rule.why,
           .check = rule.check,
           .fix = rule.fix,

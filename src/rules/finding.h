@@ -63,6 +63,7 @@ struct Finding {
   std::string message;
   size_t told_by_headline = 0;  ///< Bytes at the front of the message that the headline says too.
   bool is_harmless = false;     ///< It says that something is as it may be.
+  bool tells_end = false;       ///< It says where the job stopped.
   std::string why;
   Subject subject;
   std::vector<std::string> hosts;  ///< Sorted: the guilty, else those whose own lines report it.

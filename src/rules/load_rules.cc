@@ -192,6 +192,8 @@ constexpr MapKey<RuleLoad> kKeys[] = {
      [](auto& node, auto& to) { to.rule.halves_bandwidth = flag_of(node, "halves_bandwidth"); }},
     {"harmless", false,
      [](auto& node, auto& to) { to.rule.is_harmless = flag_of(node, "harmless"); }},
+    {"tells_end", false,
+     [](auto& node, auto& to) { to.rule.tells_end = flag_of(node, "tells_end"); }},
     {"of_all_runs", false,
      [](auto& node, auto& to) { to.rule.of_all_runs = flag_of(node, "of_all_runs"); }},
 };

@@ -197,6 +197,7 @@ struct Rule {
   /// As advice, it stays a warning on a job that finished (rules/verdict.h).
   bool halves_bandwidth = false;
   bool is_harmless = false;  ///< It says that something is as it may be: nothing for a screen.
+  bool tells_end = false;    ///< It says where the job stopped: before what else may be wrong.
   /// It is about the runs that the logs hold, so it is judged over all of them together, and not
   /// within each (rules/evaluate.h).
   bool of_all_runs = false;

@@ -72,6 +72,7 @@ std::string show_rule(const Rulebook& rulebook, std::string_view id) {
       {"per", {rule.per == Scope::Job ? "" : std::string(to_string(rule.per))}},
       {"judged", {rule.last_resort ? "where no other rule found an error or a warning" : ""}},
       {"shown", {rule.is_harmless ? "on a screen with -v only" : ""}},
+      {"stands", {rule.tells_end ? "before findings as severe that say nothing of the end" : ""}},
       {"over", {rule.of_all_runs ? "all runs of the logs together" : ""}},
       {"cost", {rule.halves_bandwidth ? "at least half of the bandwidth" : ""}},
       {"needs", {join(needs, ", ")}},

@@ -193,7 +193,7 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
   const auto key = [&](const Finding& finding) {
     // Causes, then advice, then symptoms.
     return std::make_tuple(is_explained(finding), weights.at(finding.id), finding.severity,
-                           is_late(finding), finding.role != Role::Cause,
+                           is_late(finding), !finding.tells_end, finding.role != Role::Cause,
                            finding.role != Role::Advice, finding.confidence,
                            std::string_view(finding.id));
   };

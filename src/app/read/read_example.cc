@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "host/read_host.h"
 #include "import/import.h"
 #include "model/derive/build_job.h"
+#include "model/ledger/call_ledger.h"
 #include "model/shard/shard.h"
 
 namespace ncclog {
@@ -130,6 +133,15 @@ Job read_example(std::string_view example, const LineMatcher& matcher) {
     const LossTable losses = shard.losses;
     job = build_job(std::move(shard), {std::move(input)}, {JobUnit{}}, losses);
   }
+  number_differences(job, [&](const std::vector<SourceRef>& places) {
+    const std::vector<std::string_view> rows =
+        split(count > 0 || stated || has_companions ? lines : log, '\n');
+    std::map<SourceRef, std::string> texts;
+    for (const SourceRef where : places) {
+      if (where.line > 0 && where.line <= rows.size()) texts.emplace(where, rows[where.line - 1]);
+    }
+    return texts;
+  });
   job.stated = stated;
   add_host_records(example.substr(records), job);
   return job;

@@ -146,6 +146,7 @@ Job read_job(std::span<const std::string> inputs, const ReadSettings& settings, 
   Job job =
       build_job(std::move(all.shard), std::move(places.inputs), std::move(places.units), losses);
   find_differences(job, call_reader(job, read));
+  number_differences(job, texts_of_lines(read));
   job.call_stamps = read_stamps(read, stamped_calls(job));
   return job;
 }

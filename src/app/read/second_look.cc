@@ -246,6 +246,14 @@ CallReader call_reader(const Job& job, const ReadUnits& read) {
   };
 }
 
+TextsOfLines texts_of_lines(const ReadUnits& read) {
+  return [&read](const std::vector<SourceRef>& places) {
+    std::map<SourceRef, std::string> texts;
+    for (auto& [where, line] : find_lines(read, places)) texts.emplace(where, line.text);
+    return texts;
+  };
+}
+
 std::vector<TimedLine> read_stamps(const ReadUnits& read, const std::vector<SourceRef>& lines) {
   std::vector<TimedLine> stamps;
   for (const auto& [where, line] : find_lines(read, lines)) {

@@ -47,6 +47,9 @@ struct ReadUnits {
 /// Reads calls of `job` again. `job` and `read` must outlive it.
 CallReader call_reader(const Job& job, const ReadUnits& read);
 
+/// Reads lines again. `read` must outlive it.
+TextsOfLines texts_of_lines(const ReadUnits& read);
+
 /// The times of those of these lines, sorted, that carry one; by place.
 std::vector<TimedLine> read_stamps(const ReadUnits& read, const std::vector<SourceRef>& lines);
 

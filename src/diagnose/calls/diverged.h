@@ -32,14 +32,14 @@
 
 namespace ncclog {
 
-/// "ranks 0-2 called AllReduce of 8, rank 3 called … and 2 more (count differs)". `who`
+/// "ranks 0-2 AllReduce of 8, rank 3 AllReduce of 4 and 2 more (count differs)". `who`
 /// tells a camp's members, `what` its call.
 template <typename Call, typename Who, typename What>
 std::string camps_words(const std::vector<Camp<Call>>& camps, const std::string& fields, Who&& who,
                         What&& what) {
   std::vector<std::string> phrases;
   for (const Camp<Call>& camp : camps) {
-    phrases.push_back(fmt::format("{} called {}", who(camp), what(camp.call)));
+    phrases.push_back(fmt::format("{} {}", who(camp), what(camp.call)));
   }
   return fmt::format("{} ({} {})", few_of(phrases, kMostNamed, ", "), fields,
                      fields.find(',') != fields.npos ? "differ" : "differs");

@@ -3,7 +3,7 @@
 //   a watchdog gave up; rank 5 never entered the world's call 29, and waits for nobody itself
 //       → job.rank_missing_in_collective = yes, rank 5
 //   ranks 0 and 1 each entered first what the other entered second
-//       → job.collective_order_inverted = yes
+//       → job.collective_order_inverted = yes; where nobody saw a hang, job.calls_crossed = yes
 //   all entered the same calls, rank 5 minutes after the others had given up
 //       → job.rank_missing_in_collective = yes, rank 5, "696 s after the others"
 //   nothing for 22 s where steps came every 0.1 s, then SIGTERM
@@ -496,6 +496,33 @@ bool blame_diverged(const Job& job, const std::vector<Divergence>& left, FactVal
   return !phrases.empty();
 }
 
+/// Where the logs end, ranks are in calls of two communicators, each of which lacks one that is in
+/// the other. What is lost from the end of a log cannot make it look so: who is seen in the second
+/// call, and not in the first, made them in another order.
+FactValue calls_crossed(const Job& job, const Instance&) {
+  if (stood_still(job) || ranks_contradict_each_other(job)) return unknown();
+  const Waits& waits = find_waits(job);
+  const auto circle = std::ranges::find_if(waits.blockers, [&](const Blocker& blocker) {
+    return blocker.fronts.size() > 1 && is_closed_by_fronts(waits, blocker);
+  });
+  if (circle == waits.blockers.end()) return unknown();
+  FactValue value = yes({});
+  std::vector<std::string> phrases;
+  for (const size_t f : circle->fronts) {
+    const CallFront& front = waits.fronts[f];
+    const PlacedCall* call = open_call(job, front);
+    if (call == nullptr || !front.counts_all()) return unknown();
+    if (phrases.size() == kMostNamed) break;
+    add_front_evidence(job, front, value);
+    phrases.push_back(
+        fmt::format("{} in {} of {}", members_words(job, front.communicator, front.ahead),
+                    call_words(call->call), communicator_words(job, front.communicator)));
+  }
+  place_in(job, waits.fronts[circle->fronts.front()].communicator, value);
+  value.what = join(phrases, ", ");
+  return value;
+}
+
 /// Names those of a circle that left what they themselves did so far.
 void blame_unusual(const Job& job, const Waits& waits, const Blocker& circle, FactValue& value) {
   std::vector<std::string> odd;
@@ -618,6 +645,9 @@ constexpr std::array kHangFacts = {
     // The user or `ncclog run` says that the job hung, and no line says that anybody gave
     // up or failed.
     comparing_fact("job.stated_hung", stated_hung),
+    // Nothing shows that the job stood still, and where its logs end, ranks are in calls of two
+    // communicators, each of which lacks one of those in the other.
+    comparing_fact("job.calls_crossed", calls_crossed),
     // The job stood still, and ranks wait for each other in two communicators.
     comparing_fact("job.collective_order_inverted", collective_order_inverted),
     // The job stood still although all ranks made the same calls on all communicators.

@@ -129,19 +129,59 @@ Votes count_reports(const Job& job, FactValue& value) {
   return votes;
 }
 
-/// "rank 1 called SequenceNumber=5, OpType=ALLREDUCE, …, rank 0 something else".
+/// "OpType=ALLREDUCE, TensorShape=[8, 2]" → both fields: commas stand in shapes, too.
+std::vector<std::string> fields_of(std::string_view fingerprint) {
+  constexpr std::string_view kNames[] = {", OpType=", ", TensorShape=", ", TensorDtypes="};
+  std::string text = call_in(fingerprint);
+  std::vector<std::string> fields;
+  for (const std::string_view name : kNames) {
+    const size_t at = text.find(name);
+    if (at == text.npos) continue;
+    fields.push_back(text.substr(0, at));
+    text.erase(0, at + 2);
+  }
+  fields.push_back(text);
+  return fields;
+}
+
+/// In what two calls differ, and then what is alike:
+///   " in _ALLGATHER_BASE: rank 1 TensorShape=[301], the other 2 ranks TensorShape=[300]
+///   (SequenceNumber=0, TensorDtypes=Float)"
+std::string told_apart(const std::string& one, std::string_view its_call, const std::string& other,
+                       std::string_view other_call) {
+  constexpr std::string_view kOperation = "OpType=";
+  std::vector<std::string> its = fields_of(its_call);
+  std::vector<std::string> others = fields_of(other_call);
+  std::vector<std::string> alike;
+  std::string operation;
+  std::erase_if(its, [&](const std::string& field) {
+    if (std::erase(others, field) == 0) return false;
+    const bool is_operation = field.starts_with(kOperation);
+    if (is_operation) operation = " in " + field.substr(kOperation.size());
+    if (!is_operation) alike.push_back(field);
+    return true;
+  });
+  return fmt::format("{}: {} {}, {} {}{}", operation, one, join(its, ", "), other,
+                     join(others, ", "), alike.empty() ? "" : " (" + join(alike, ", ") + ")");
+}
+
+/// ": rank 1 SequenceNumber=5, OpType=ALLREDUCE, …, rank 0 something else".
 std::string reported_words(const Votes& votes, const std::vector<Camp<std::string_view>>& camps) {
+  if (camps.size() == 2 && votes.quoted.empty()) {
+    return told_apart(ranks_phrase(camps[0].members), camps[0].call, ranks_phrase(camps[1].members),
+                      camps[1].call);
+  }
   std::vector<std::string> phrases;
   for (const auto& [call, members] : camps) {
     if (!votes.calls.contains(members.front())) continue;
-    phrases.push_back(fmt::format("{} called {}", ranks_phrase(members), call_in(call)));
+    phrases.push_back(fmt::format("{} {}", ranks_phrase(members), call_in(call)));
   }
   if (!votes.quoted.empty()) {
     std::vector<int> others;
     for (const auto& [rank, call] : votes.quoted) others.push_back(rank);
     phrases.push_back(fmt::format("{} something else", ranks_phrase(others)));
   }
-  return "PyTorch's check: " + few_of(phrases, kMostNamed, ", ");
+  return ": " + few_of(phrases, kMostNamed, ", ");
 }
 
 void add_pytorch(const Job& job, FactValue& value) {
@@ -152,7 +192,7 @@ void add_pytorch(const Job& job, FactValue& value) {
     return;
   }
   const std::vector<Camp<std::string_view>> camps = votes.camps();
-  value.what = reported_words(votes, camps);
+  std::string words = reported_words(votes, camps);
   // Ranks that no report tells of might all be on the other side.
   const int nranks = votes.own_numbers ? job.nranks.value_or(0) : 0;
   const size_t all =
@@ -163,11 +203,12 @@ void add_pytorch(const Job& job, FactValue& value) {
   if (!odd.empty()) {
     const auto& [usual, others] = camps.front();
     const bool is_told = camps.size() == 2 && votes.calls.contains(odd.front());
-    value.what = fmt::format("PyTorch's check: {}{} called {}, the other {} ranks {}",
-                             ranks_phrase(odd), votes.own_numbers ? "" : " of its group",
-                             is_told ? call_in(camps.back().call) : "something else", others.size(),
-                             call_in(usual));
+    const std::string who = ranks_phrase(odd) + (votes.own_numbers ? "" : " of its group");
+    const std::string rest = fmt::format("the other {} ranks", others.size());
+    words = is_told ? told_apart(who, camps.back().call, rest, usual)
+                    : fmt::format(": {} something else, {} {}", who, rest, call_in(usual));
   }
+  value.what = "ranks diverge" + words + ", by PyTorch's check";
   blame_odd(job, votes, odd, value);
 }
 
@@ -195,7 +236,8 @@ FactValue mismatch_noticed(const Job& job, const Instance&) {
 //
 // A line lost in the middle of a log shifts all that follows, and looks like a skipped call. So a
 // difference counts if all sequences are equally long, if what follows is not the same but for a
-// shift, or if something says that the job stopped. Else it is only told (job.collectives_differ).
+// shift, if NCCL's own numbers go through without a gap, or if something says that the job stopped.
+// Else it is only told (job.collectives_differ).
 
 /// More calls than a rank's host can be ahead of a collective that does not end: where ranks made
 /// that many more after the difference, the job went on, and lines are missing.
@@ -233,7 +275,9 @@ bool lacks_lines(const CallSequence& earlier, const CallSequence& later, uint64_
 /// Two lines at one place show it: where the ranks of the communicator are known, and no line that is
 /// lost from one of them explains how they go on.
 bool is_proven(const Job& job, const Communicator& comm) {
-  if (comm.inferred || went_on(job, comm)) return false;
+  if (comm.inferred) return false;
+  if (comm.difference->is_numbered) return true;
+  if (went_on(job, comm)) return false;
   const auto calls_in = [&](const CallCamp& camp) -> const CallSequence& {
     return calls_of(job, comm.ranks[static_cast<size_t>(camp.members.front())])->collectives;
   };
@@ -308,7 +352,7 @@ std::vector<Waiter> odd_ones(const Job& job, const Communicator& comm) {
   return diverged(job, all);
 }
 
-/// "call 20 of communicator 0x9c… (4 ranks): ranks 0-2 called …, rank 3 called … (count differs)".
+/// "call 20 of communicator 0x9c… (4 ranks): ranks 0-2 AllReduce of …, rank 3 … (count differs)".
 std::string difference_words(const Job& job, int communicator) {
   const FirstDifference& difference = *nth_communicator(job, communicator).difference;
   const std::string where = communicator_words(job, communicator);
@@ -347,7 +391,7 @@ FactValue differences(const Job& job, const Instance&) {
     }
     phrases.push_back(difference_words(job, static_cast<int>(c)));
   }
-  value.what = few_of(phrases, kMostTold, "; ");
+  value.what = (certain ? "ranks diverge at " : "") + few_of(phrases, kMostTold, "; ");
   return phrases.empty() ? unknown() : value;
 }
 

@@ -81,7 +81,8 @@ std::string verdict_words(const Job& job, const CallVerdict& verdict) {
         verdict.difference->camps, verdict.difference->fields,
         [&](const LedgerCamp& camp) { return members_phrase(account, camp.members); },
         [](const LedgerCall* call) { return placed_words(*call->entry); });
-    return fmt::format("collective {} of {}: {}", verdict.number, group_words(account), words);
+    return fmt::format("ranks diverge at collective {} of {}: {}", verdict.number,
+                       group_words(account), words);
   }
   const FlightRecorderEntry& call = *account.ranks.front().call(verdict.number)->entry;
   return fmt::format("all {} ranks called collective {} of {}, {}", account.ranks.size(),

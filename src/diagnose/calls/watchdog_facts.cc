@@ -440,9 +440,9 @@ FactValue first_status(const Job& job) {
   FactValue value;
   if (first != nullptr) {
     const std::string on = first->rank < 0 ? "" : fmt::format(" on rank {}", first->rank);
-    value.value =
-        fmt::format("work {}{}, last completed {}; no line names the operation{}", *first->seq, on,
-                    first->last_completed, stall_words(job.answers.of<&find_stall>(job)));
+    value.value = fmt::format(
+        "work {} timed out{}, last completed {}; no line names the operation{}", *first->seq, on,
+        first->last_completed, stall_words(job.answers.of<&find_stall>(job)));
     value.evidence = {first->line};
   }
   for_each_said<WatchdogTimeout>(job, [&](const Said<WatchdogTimeout>& said) {
@@ -451,7 +451,7 @@ FactValue first_status(const Job& job) {
     const std::string seq =
         said.message.seq < 0 ? "a work" : fmt::format("work {}", said.message.seq);
     const std::string on = rank < 0 ? "" : fmt::format(" on rank {}", rank);
-    value.value = seq + on + "; its line is cut before the operation";
+    value.value = seq + " timed out" + on + "; its line is cut before the operation";
     value.evidence = {evidence_of(said.record())};
   });
   for_each_said<WatchdogTerminated>(job, [&](const Said<WatchdogTerminated>& said) {
@@ -500,20 +500,41 @@ std::string overdue_words(const TimedOutWork& work) {
                      static_cast<double>(work.ran_ms) / (3600 * 1000));
 }
 
-/// "ALLREDUCE of 467019003 elements (SeqNum 56731) on rank 6 after 600 s". In words: who is quiet.
+/// "ranks 1,2", "7 of 8 ranks": those whose watchdogs gave up on the same work; empty: unknown.
+std::string giving_up_phrase(const Job& job, const TimedOutWork& work) {
+  constexpr size_t kLongest = 24;
+  std::set<int> ranks;
+  for (const TimedOutWork& other : timed_out_work(job)) {
+    const bool is_same = other.seq == work.seq && other.op == work.op && other.group == work.group;
+    if (is_same && other.rank >= 0) ranks.insert(other.rank);
+  }
+  const std::string names = ranks.empty() ? "" : ranks_phrase({ranks.begin(), ranks.end()});
+  const auto all = static_cast<size_t>(std::max(job.nranks.value_or(0), 0));
+  if (ranks.size() > 2 && ranks.size() == all) return fmt::format("all {} ranks", all);
+  if (names.size() <= kLongest) return names;
+  return all == 0 ? fmt::format("{} ranks", ranks.size())
+                  : fmt::format("{} of {} ranks", ranks.size(), all);
+}
+
+/// "ALLREDUCE 56731 of the default group timed out after 600 s on rank 6". In words: who is quiet,
+/// and of which size it was.
 FactValue watchdog_first(const Job& job, const Instance&) {
   const TimedOutWork* timeout = first_timeout(job);
   if (timeout == nullptr) return first_status(job);
-  const std::string seq = timeout->seq < 0 ? "" : fmt::format(", SeqNum {}", timeout->seq);
-  const std::string size = timeout->size.empty() ? "" : ", " + timeout->size;
-  const std::string group =
-      timeout->group.empty() ? "" : fmt::format(", process group {}", timeout->group);
-  const std::string rank = timeout->rank < 0 ? "" : fmt::format(" on rank {}", timeout->rank);
+  const std::string seq = timeout->seq < 0 ? "" : fmt::format(" {}", timeout->seq);
+  const std::string group = timeout->group.empty() ? ""
+                            : is_default_group(timeout->group)
+                                ? " of the default group"
+                                : " of process group " + timeout->group;
+  const std::string after =
+      timeout->timeout_ms > 0 ? fmt::format(" after {} s", timeout->timeout_ms / 1000) : "";
+  const std::string ranks = giving_up_phrase(job, *timeout);
   FactValue value;
-  value.value = fmt::format("{}{}{}{}{}, limit {} s{}{}", timeout->op, rank, seq, size, group,
-                            timeout->timeout_ms / 1000, overdue_words(*timeout),
+  value.value = fmt::format("{}{}{} timed out{}{}{}{}", timeout->op, seq, group, after,
+                            ranks.empty() ? "" : " on " + ranks, overdue_words(*timeout),
                             stall_words(job.answers.of<&find_stall>(job)));
   value.what = quiet_ranks_phrase(job);
+  if (!timeout->size.empty()) value.what += fmt::format(" Its size: {}.", timeout->size);
   value.evidence = {timeout->line};
   return value;
 }
@@ -567,11 +588,11 @@ FactValue watchdog_first_call(const Job& job, const Instance& instance) {
   return value.evidence.empty() ? no() : value;
 }
 
-/// "a collective timed out (ALLREDUCE on rank 6, …)", "nothing was printed for 17 s before …".
+/// "ALLREDUCE 6 timed out after 600 s on rank 6", "nothing was printed for 17 s before …".
 FactValue standstill(const Job& job, const Instance& instance) {
   FactValue value = watchdog_first(job, instance);
   if (const auto* first = std::get_if<std::string>(&value.value)) {
-    return {fmt::format("a collective timed out ({})", *first), {}, value.evidence, {}, {}};
+    return {*first, {}, value.evidence, {}, {}};
   }
   const auto& stop = stop_evidence(job);
   if (!stop || !stood_still(job)) return unknown();

@@ -575,7 +575,7 @@ void copy_differences(const Job& whole, const std::vector<size_t>& logs, Job& jo
     known[members] = &*comm.difference;
   }
   for (Communicator& comm : job.communicators) {
-    if (!comm.difference || comm.difference->is_exact()) continue;
+    if (!comm.difference) continue;
     Members members;
     for (const CommRank& rank : comm.ranks) {
       const int64_t log =

@@ -11,6 +11,8 @@
 
 #include "base/collectives.h"
 #include "base/text.h"
+#include "log/event.h"
+#include "log/known_messages.h"
 #include "model/ledger/call_ledger.h"
 
 namespace ncclog {
@@ -243,6 +245,24 @@ std::vector<CallCamp> camps_at(const std::vector<Alike>& groups, uint64_t index,
   return camps_of(calls);
 }
 
+/// The lines of each camp's call there and of its next one, with the calls before them; empty where
+/// one of them is not kept, or where messages and missing beginnings leave no numbers to compare.
+std::map<SourceRef, uint64_t> numbered_lines(const Job& job, const Communicator& comm) {
+  std::map<SourceRef, uint64_t> lines;
+  for (const CallCamp& camp : comm.difference->camps) {
+    const CollectiveCalls& calls =
+        *calls_of(job, comm.ranks[static_cast<size_t>(camp.members.front())]);
+    if (calls.first_op_count != 0 || calls.total != calls.collectives.size()) return {};
+    // Calls of a group share one opCount, so that of the next call must be another one.
+    for (uint64_t at = comm.difference->index; at < comm.difference->index + 2; ++at) {
+      const PlacedCall* call = calls.collectives.call(at);
+      if (call == nullptr) return {};
+      lines[call->where] = at;
+    }
+  }
+  return lines;
+}
+
 std::optional<FirstDifference> first_difference(const std::vector<Alike>& groups,
                                                 const CallReader& reader) {
   std::optional<FirstDifference> first;
@@ -293,6 +313,27 @@ void find_differences(Job& job, const CallReader& reader) {
   for (Communicator& comm : job.communicators) {
     if (comm.difference && comm.difference->is_exact()) continue;
     comm.difference = first_difference(group_alike(job, comm), reader);
+  }
+}
+
+void number_differences(Job& job, const TextsOfLines& read_texts) {
+  std::map<FirstDifference*, std::map<SourceRef, uint64_t>> wanted;
+  std::set<SourceRef> places;
+  for (Communicator& comm : job.communicators) {
+    if (!comm.difference || !comm.difference->is_exact()) continue;
+    const auto& lines = wanted[&*comm.difference] = numbered_lines(job, comm);
+    for (const auto& [where, before] : lines) places.insert(where);
+  }
+  if (places.empty()) return;
+  const std::map<SourceRef, std::string> texts = read_texts({places.begin(), places.end()});
+  for (const auto& [difference, lines] : wanted) {
+    const auto is_numbered = [&](const auto& line) {
+      const auto text = texts.find(line.first);
+      if (text == texts.end()) return false;
+      const auto call = read_call(parse_event(text->second, all_wordings()));
+      return call && call->op_count == line.second;
+    };
+    difference->is_numbered = !lines.empty() && std::ranges::all_of(lines, is_numbered);
   }
 }
 

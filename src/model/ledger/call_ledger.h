@@ -199,6 +199,13 @@ using CallReader =
 /// two checkpoints that stretch of the log is read again; without a reader the answer is a range.
 void find_differences(Job& job, const CallReader& reader);
 
+/// Reads lines again and returns their texts, by place; those that cannot be read again are missing.
+using TextsOfLines =
+    std::function<std::map<SourceRef, std::string>(const std::vector<SourceRef>& places)>;
+
+/// Sets FirstDifference::is_numbered of exact differences.
+void number_differences(Job& job, const TextsOfLines& read_texts);
+
 /// Ranks, as places in CallAccount::ranks, that made the same call.
 using LedgerCamp = Camp<const LedgerCall*>;
 
