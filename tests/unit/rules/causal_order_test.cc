@@ -50,6 +50,13 @@ TEST(CausalOrder, DoesNotDependOnTheOrderGiven) {
   }
 }
 
+TEST(CausalOrder, WhatTellsTheEndStandsBeforeOthersAsSevere) {
+  std::vector<Finding> findings = kMixed;
+  findings.push_back(finding("z-end", Severity::Warning, Role::Symptom));
+  findings.back().tells_end = true;
+  EXPECT_EQ(order(findings), "a-cause b-cause possible advice symptom z-end warning info");
+}
+
 TEST(CausalOrder, WhatIsExplainedStandsBelowAlsoAcrossOthers) {
   EXPECT_EQ(order({finding("z", Severity::Error, Role::Cause, {"y"}),
                    finding("y", Severity::Error, Role::Cause, {"a"}),
