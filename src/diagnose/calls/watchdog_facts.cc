@@ -534,7 +534,7 @@ FactValue watchdog_first(const Job& job, const Instance&) {
                             ranks.empty() ? "" : " on " + ranks, overdue_words(*timeout),
                             stall_words(job.answers.of<&find_stall>(job)));
   value.what = quiet_ranks_phrase(job);
-  if (!timeout->size.empty()) value.what += fmt::format(" Its size: {}.", timeout->size);
+  if (!timeout->size.empty()) value.what += fmt::format(" The work's size: {}.", timeout->size);
   value.evidence = {timeout->line};
   return value;
 }
