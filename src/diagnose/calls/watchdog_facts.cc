@@ -390,8 +390,7 @@ FactValue watchdog_quiet(const Job& job, const Instance&) {
   if (std::cmp_not_equal(nranks, reported->size() + 1)) return unknown();
   int rank = 0;
   while (reported->contains(rank)) ++rank;
-  return yes(fmt::format("; rank {} is the only one{} without a time-out", rank,
-                         job.nranks ? "" : fmt::format(" of ranks 0-{}", nranks - 1)));
+  return yes(fmt::format("; rank {} reports none", rank));
 }
 
 /// Where to look if some ranks report that a work of all of them timed out. That no line of a rank is
@@ -441,7 +440,7 @@ FactValue first_status(const Job& job) {
   if (first != nullptr) {
     const std::string on = first->rank < 0 ? "" : fmt::format(" on rank {}", first->rank);
     value.value = fmt::format(
-        "work {} timed out{}, last completed {}; no line names the operation{}", *first->seq, on,
+        "Work {} timed out{}, last completed {}; no line names the operation{}", *first->seq, on,
         first->last_completed, stall_words(job.answers.of<&find_stall>(job)));
     value.evidence = {first->line};
   }
@@ -449,7 +448,7 @@ FactValue first_status(const Job& job) {
     if (value.known()) return;
     const int rank = rank_of(job, said.process, said.header());
     const std::string seq =
-        said.message.seq < 0 ? "a work" : fmt::format("work {}", said.message.seq);
+        said.message.seq < 0 ? "A work" : fmt::format("Work {}", said.message.seq);
     const std::string on = rank < 0 ? "" : fmt::format(" on rank {}", rank);
     value.value = seq + " timed out" + on + "; its line is cut before the operation";
     value.evidence = {evidence_of(said.record())};
@@ -457,16 +456,22 @@ FactValue first_status(const Job& job) {
   for_each_said<WatchdogTerminated>(job, [&](const Said<WatchdogTerminated>& said) {
     if (value.known() || said.message.reason.find(kCutTimeout) == said.message.reason.npos) return;
     const int rank = rank_of(job, said.process, said.header());
-    value.value = fmt::format("a work{}; its line is cut before the operation",
+    value.value = fmt::format("A work timed out{}; its line is cut before the operation",
                               rank < 0 ? "" : fmt::format(" on rank {}", rank));
     value.evidence = {evidence_of(said.record())};
   });
+  value.what = quiet_ranks_phrase(job);
+  return value;
+}
+
+/// Of a time-out that only those tell who heard of it from the rank that gave up.
+FactValue first_hearsay(const Job& job) {
+  FactValue value;
   for_each_said<DumpSignal>(job, [&](const Said<DumpSignal>& said) {
     if (value.known() || said.message.from_rank < 0) return;
     value.value = fmt::format(
-        "a work on rank {}, whose own lines are not here; rank {}, which heard of it, had "
-        "completed "
-        "{} of {} works",
+        "A work timed out on rank {}, whose own lines are not here; rank {}, which heard of it, "
+        "had completed {} of {} works",
         said.message.from_rank, rank_of(job, said.process, said.header()),
         said.message.last_completed, said.message.last_enqueued);
     value.evidence = {evidence_of(said.record())};
@@ -520,7 +525,10 @@ std::string giving_up_phrase(const Job& job, const TimedOutWork& work) {
 /// and of which size it was.
 FactValue watchdog_first(const Job& job, const Instance&) {
   const TimedOutWork* timeout = first_timeout(job);
-  if (timeout == nullptr) return first_status(job);
+  if (timeout == nullptr) {
+    FactValue status = first_status(job);
+    return status.known() ? status : first_hearsay(job);
+  }
   const std::string seq = timeout->seq < 0 ? "" : fmt::format(" {}", timeout->seq);
   const std::string group = timeout->group.empty() ? ""
                             : is_default_group(timeout->group)

@@ -26,6 +26,7 @@
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/event.h"
+#include "log/named_failure.h"
 #include "log/wording/other_programs.h"
 
 namespace ncclog {
@@ -116,7 +117,8 @@ Death who_ended(const Job& job, const ExitReport& exit) {
 std::string complaint_before(const Job& job, int rank, SourceRef end, FactValue& value) {
   Evidence last;
   const auto add = [&](SourceRef where, const std::string& text) {
-    const bool is_its = where.unit == end.unit && where < end && looks_like_error(text) &&
+    const bool complains = looks_like_error(text) || named_failure_in(text) != nullptr;
+    const bool is_its = complains && where.unit == end.unit && where < end &&
                         parse_int(rank_named_in(text)) == rank;
     if (is_its && last.where < where) last = {where, text};
   };
