@@ -27,7 +27,6 @@ TEST(ForeignFilter, LetsOrdinaryOutputGo) {
            "step=283 tokens_per_second=123490 mfu=0.401 memory_gb=73.6 data_wait_ms=4.33",
            "2026-11-20 00:00:00,575 - data.loader - INFO - worker 3 fetched shard 00533 of 08192",
            "    layers.62.attention.wq.weight  torch.Size([1024, 4096])  torch.bfloat16  cuda:0",
-           R"({"step": 286, "split": "train", "loss": 2.0714, "lr": 0.0003})",
            "  with torch.enable_grad(), device_autocast_ctx, torch.cpu.amp.autocast(**ctx):",
            "/opt/lib/python3.12/site-packages/x/checkpoint.py:237: FutureWarning: deprecated",
            "loaded 12 files from cache (3.5 s)",

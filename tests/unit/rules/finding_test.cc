@@ -92,7 +92,7 @@ constexpr BlameRow kBlames[] = {
     {"{host: end.status}", " on Killed"},
     {"{ranks: end.pid}", "12 on "},
     {"[none, {pid: end.pid}]", "2 on n2"},
-    {"[end, {pid: end.pid}]", "0 on n1"},
+    {"[end, {pid: end.pid}]", "0,2 on n1,n2"},
 };
 
 TEST(BuildFinding, BlamePointsAtOthers) {
@@ -110,8 +110,11 @@ TEST(BuildFinding, FactsThatIdentifySomebodyGoBeforeReporters) {
     return fmt::format(
         "[rank{}]:[E1121 02:00:00.000000 ProcessGroupNCCL.cpp:607] [Rank {}] Watchdog caught "
         "collective operation timeout: WorkNCCL(SeqNum=20, OpType=ALLREDUCE, NumelIn={}, "
-        "NumelOut={}, Timeout(ms)=600000) ran for 600010 milliseconds before timing out.\n",
-        rank, rank, numel, numel);
+        "NumelOut={}, Timeout(ms)=600000) ran for 600010 milliseconds before timing out.\n"
+        "[rank{}]:[E1121 02:00:00.000100 ProcessGroupNCCL.cpp:2303] [PG ID 0 PG GUID 0(default_pg) "
+        "Rank {}]  failure detected by watchdog at work sequence id: 20 PG status: last enqueued "
+        "work: 20, last completed work: 19\n",
+        rank, rank, numel, numel, rank, rank);
   };
   const std::string log = watchdog(0, 8) + watchdog(1, 8) + watchdog(2, 8) + watchdog(3, 4);
   const std::string when =

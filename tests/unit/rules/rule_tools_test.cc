@@ -176,7 +176,8 @@ TEST(Rulebook, TestReportsAFindingThatNamesOthersOrSaysSomethingElse) {
   ASSERT_EQ(test.failures.size(), 2u);
   EXPECT_STREQ(test.failures[0].what(), "my-rule must name the ranks 2, but names none");
   EXPECT_STREQ(test.failures[1].what(),
-               "my-rule must say \"IB\", but says: A process on n1 (pid 7) uses it.");
+               "my-rule must say \"IB\", but says: Process 7 on n1 uses it.\\x0aA process on n1 "
+               "(pid 7) uses it.");
 }
 
 TEST(Rulebook, TestShowsWhatStandsBehindANul) {
@@ -185,7 +186,8 @@ TEST(Rulebook, TestShowsWhatStandsBehindANul) {
       {"n1:7:7 [0] NCCL INFO Using network IB", {3, 1}, "", "", std::string_view("I\0B", 3)}};
   const RuleTest test = test_rules(rulebook_of({std::move(rule)}), false, read_example);
   ASSERT_EQ(test.failures.size(), 1u);
-  EXPECT_STREQ(test.failures[0].what(), "my-rule must say \"I\\x00B\", but says: It happened.");
+  EXPECT_STREQ(test.failures[0].what(),
+               "my-rule must say \"I\\x00B\", but says: It happened.\\x0aIt happened.");
 }
 
 TEST(Rulebook, ListAndShowSayWhatARuleIs) {

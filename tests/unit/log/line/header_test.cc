@@ -275,10 +275,11 @@ const std::vector<FrameworkRow> kRecords = {
     {"        ^^^^^^^^^^^[rank1]:[E1003 18:37:01.800000001 ProcessGroupNCCL.cpp:607] text", 1, "",
      "", -1, "ProcessGroupNCCL.cpp", 607, "text"},
     // What lost its beginning.
-    {"ProcessGroupNCCL.cpp:629] [Rank 1] text", -1, "", "", 1, "ProcessGroupNCCL.cpp", 629, "text"},
+    {"ProcessGroupNCCL.cpp:629] [Rank 1] text", -1, "", "", 1, "ProcessGroupNCCL.cpp", 629,
+     " text"},
     {"38.928019586 ProcessGroupNCCL.cpp:607] [PG 3 Rank 4] text", -1, "3", "", 4,
-     "ProcessGroupNCCL.cpp", 607, "text"},
-    {"[Rank 2] Watchdog caught text", -1, "", "", 2, "", -1, "Watchdog caught text"},
+     "ProcessGroupNCCL.cpp", 607, " text"},
+    {"[Rank 2] Watchdog caught text", -1, "", "", 2, "", -1, " Watchdog caught text"},
     // Python's loggers, oldest first.
     {"ERROR:torch.distributed.elastic.multiprocessing.api:text", -1, "", "", -1, kLogger, -1,
      "text"},
@@ -320,7 +321,7 @@ TEST(FrameworkHeader, LeavesOtherBracketsAlone) {
       "[Epoch 3] text",
       "[I 12:00:00 NotebookApp] text",
       "[Error at main.cpp:12] text",
-      "[Rank 3] Watchdog",
+      "[Rank 3] text",
       "E0717 text",
       "ERROR:root:text",
       "see torch.distributed] for more",

@@ -114,7 +114,7 @@ TEST(WriteMarkdown, PutsTheVerdictFirstAndCollapsesTheRest) {
            "<summary>What follows from these</summary>\n\n#### A peer closed its connection\n\n"
            "info, symptom (possible), peer-closed-secondary; ranks 0,2,3\n",
            "<summary>Worth knowing</summary>\n\n#### P2P is off\n\n"
-           "info, possible advice, p2p-disabled-info\n\nP2P is switched",
+           "info, advice (possible), p2p-disabled-info\n\nP2P is switched",
            "### What these logs cannot tell\n\n- Did all ranks make the same calls? No collective",
            "```sh\nexport NCCL_DEBUG=INFO\nexport NCCL_DEBUG_SUBSYS=INIT,ENV,NET,COLL\n```\n",
            "- Collect the files of all ranks.\n- Log size: about 30 kB a rank",
@@ -340,8 +340,8 @@ TEST(EvidenceText, PutsLongTextBelowAndKeepsItsEnd) {
       shown({"node-a:101:201 [0] misc/socket.cc:57 NCCL WARN Connection closed by remote peer "
              "node-b.cluster.local<40312> and nothing else was read, error 104"}),
       "  seen    a.log:101\n"
-      "          … NCCL WARN Connection closed by remote peer\n"
-      "          node-b.cluster.local<40312> and nothing else was read, error 104\n");
+      "          NCCL WARN Connection closed by remote peer node-b.cluster.local<40312>\n"
+      "          and nothing else was read, error 104\n");
 }
 
 TEST(EvidenceText, ShowsOneLineOfThoseThatDifferOnlyInNumbers) {

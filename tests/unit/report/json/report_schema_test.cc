@@ -105,6 +105,7 @@ TEST(WriteJson, SaysWhatTheFindingSays) {
     "id": "shm-no-space", "severity": "error", "confidence": "certain", "role": "cause",
     "title": "Shared memory is full",
     "message": "Rank 1 on trainbox could not extend a segment: /dev/shm is full.",
+    "headline": "Rank 1 on trainbox could not extend a segment.",
     "subject": {"host": "trainbox", "rank": 1, "pid": 502, "communicator": null},
     "hosts": ["trainbox"], "ranks": [1],
     "evidence": [{"file": "logs/run.txt", "line": 2, "text":
