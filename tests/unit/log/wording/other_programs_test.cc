@@ -151,7 +151,8 @@ constexpr std::string_view kOthers[] = {
     "worker 3 exited with code 0",
     "srun: job 4711 exited with exit code 0.",
     "    raise RuntimeError('ncclSystemError')",
-    "(Worker pid=509) ERROR 04-13 19:52:24 [executor.py:800]     raise ValueError('ncclSystemError')",
+    "(Worker pid=509) ERROR 04-13 19:52:24 [executor.py:800]     raise "
+    "ValueError('ncclSystemError')",
     "# ncclInternalError means that a check failed",
     "TORCH_NCCL_ASYNC_ERROR_HANDLING=1",
     "step 3 loss 0.12",
