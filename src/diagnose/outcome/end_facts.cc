@@ -131,11 +131,14 @@ std::string complaint_before(const Job& job, int rank, SourceRef end, FactValue&
   return fmt::format(" after \"{}\"", excerpt_of(parse_header(last.text).message));
 }
 
-/// Others lost their peer, and of those whose end launchers report with an error, this one ended
+/// Others lost their peer or were stopped by their launcher, and of those whose end launchers report with an error, this one ended
 /// first and is no such victim: launchers report ends in the order in which they see them.
 FactValue exited_before_loss(const Job& job) {
   const auto lost = first_lost_peer(job);
-  if (!lost || !deaths(job).empty() || !first_exceptions(job).empty()) return unknown();
+  const bool stopped = std::ranges::any_of(exit_reports(job), &ExitReport::is_requested);
+  if ((!lost && !stopped) || !deaths(job).empty() || !first_exceptions(job).empty()) {
+    return unknown();
+  }
   // Of each launcher the first.
   std::map<uint64_t, ExitReport> firsts;
   for (const ExitReport& exit : exit_reports(job)) {
@@ -153,11 +156,13 @@ FactValue exited_before_loss(const Job& job) {
   if (!first) return firsts.empty() ? unknown() : no();
   const Death who = who_ended(job, *first);
   const int process = process_of(job, who.pid, who.rank);
-  FactValue value = yes({}, {evidence_of(first->record), *lost});
+  FactValue value = yes({}, {evidence_of(first->record)});
+  if (lost) value.evidence.push_back(*lost);
   const std::string after = complaint_before(job, who.rank, first->record.where, value);
   value.what =
-      fmt::format("{} ended with exit status {}{}, and others lost their peer{}", name_of(job, who),
-                  own_status(*first), after, process < 0 ? "; its own log is missing" : "");
+      fmt::format("{} ended with exit status {}{}, and {}{}", name_of(job, who), own_status(*first),
+                  after, lost ? "others lost their peer" : "its launcher stopped the others",
+                  process < 0 && lost ? "; its own log is missing" : "");
   blame(process, who.rank, value);
   if (process < 0 && !who.host.empty()) value.hosts.push_back(who.host);
   return value;
