@@ -46,7 +46,7 @@ TEST(Edges, TakesPathsApart) {
 std::string member(std::string_view host, int pid, std::string_view comm, int rank, int nranks) {
   return fmt::format(
       "{0}:{1}:{1} [0] NCCL INFO ncclCommInitRank comm 0x{2}{3} rank {3} nranks {4} cudaDev 0 "
-      "nvmlDev 0 busId 19000 commId 0x{2} - Init COMPLETE\n",
+      "nvmlDev 0 busId {3}9000 commId 0x{2} - Init COMPLETE\n",
       host, pid, comm, rank, nranks);
 }
 
