@@ -221,13 +221,13 @@ TEST_F(Run, WorkersOfTorchrunAreTasks) {
 
 TEST_F(Run, AStallIsToldWhileItLasts) {
   const Outcome out =
-      run_until("rank 5 called AllGather", {"--stall", "1", "--level", "collectives"},
+      run_until("what    Ranks diverge at call 29", {"--stall", "1", "--level", "collectives"},
                 leave_logs("timeout-rank-skips") + "read line; echo went on");
   EXPECT_EQ(out.standard_output, "went on\n");
   EXPECT_EQ(out.exit_code, 0);
   const size_t told = out.standard_error.find("nothing was written for 1 s");
   ASSERT_NE(told, std::string::npos) << out.standard_error;
-  EXPECT_NE(out.standard_error.find("rank 5 called AllGather", told), std::string::npos)
+  EXPECT_NE(out.standard_error.find("what    Ranks diverge at call 29", told), std::string::npos)
       << out.standard_error;
 }
 
@@ -277,7 +277,7 @@ TEST_F(Run, WithoutAStallNobodyIsAsked) {
 
 TEST_F(Run, AStallThatLastsUntilTheEndIsKnownThen) {
   const Outcome out =
-      run_until("rank 5 called AllGather", {"--stall", "1", "--level", "collectives"},
+      run_until("what    Ranks diverge at call 29", {"--stall", "1", "--level", "collectives"},
                 leave_logs("timeout-rank-skips") + "read line; exit 1");
   EXPECT_EQ(out.exit_code, 1);
   const std::string text = report();
@@ -287,7 +287,7 @@ TEST_F(Run, AStallThatLastsUntilTheEndIsKnownThen) {
 
 TEST_F(Run, AStallAfterWhichTheWorkWentOnIsForgotten) {
   // Steps of half a second, until it is noticed that they are no last words.
-  run_until("rank 5 called AllGather", {"--stall", "2", "--level", "collectives"},
+  run_until("what    Ranks diverge at call 29", {"--stall", "2", "--level", "collectives"},
             leave_logs("timeout-rank-skips") +
                 "read line; cd \"$(dirname \"$NCCL_DEBUG_FILE\")\"; "
                 "until grep -q 'written again' ncclog-run.task-0.log; do "

@@ -125,12 +125,22 @@ bool begins_with_record(const std::string& line) {
   return (is_tagged && prefix.length > 0) || line.starts_with("Traceback (most recent call last)");
 }
 
+/// False if the line ends with a value, of which a part might be lost where another record follows:
+/// what it says is not used then.
+bool is_closed(const std::string& line) {
+  const Message message = parse_event(line, all_wordings()).message;
+  const std::string longer = line + "0";
+  const Message other = parse_event(longer, all_wordings()).message;
+  return message.kind == nullptr ||
+         (message.wording == other.wording && message.fields == other.fields);
+}
+
 /// The lines with about a third of the line ends taken out behind which a record begins.
 std::string glued(const LogLines& lines, std::mt19937& random) {
   std::string text = lines.front();
   for (size_t i = 1; i < lines.size(); ++i) {
-    const bool is_glued =
-        !lines[i - 1].empty() && begins_with_record(lines[i]) && random() % 3 == 0;
+    const bool is_glued = !lines[i - 1].empty() && begins_with_record(lines[i]) &&
+                          random() % 3 == 0 && is_closed(lines[i - 1]);
     text += (is_glued ? "" : "\n") + lines[i];
   }
   return text + "\n";

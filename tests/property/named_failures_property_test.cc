@@ -118,8 +118,10 @@ TEST(NamedFailuresProperty, TheRuleOfARowAsksForIt) {
     ASSERT_NE(rule, rulebook().rules.end()) << failure.finding;
     const std::string log = line_of(kCarriers[0], said(failure));
     const Diagnosis diagnosis = diagnosis_of(log);
+    // A rule may leave what is not of the job itself to a weaker one: network-unreachable-elsewhere.
     EXPECT_TRUE(std::ranges::any_of(
-        diagnosis.findings, [&](const Finding& finding) { return finding.id == failure.finding; }))
+        diagnosis.findings,
+        [&](const Finding& finding) { return finding.id.starts_with(failure.finding); }))
         << failure.finding << ": " << log;
   }
 }

@@ -47,11 +47,12 @@ std::string group_in(const Header& header) {
   return std::string(header.process_group_name == "default_pg" ? "0" : header.process_group);
 }
 
-/// The status of the same rank and SeqNum that was printed next names the group.
+/// The status of the same rank and SeqNum that was printed next, perhaps on the same line, names the
+/// group.
 std::string group_of(const Job& job, const TimedOutWork& work) {
   const auto status = std::ranges::find_if(work_progress(job), [&](const WorkProgress& one) {
-    return work.line.where < one.line.where && one.seq == work.seq && one.process == work.process &&
-           one.rank == work.rank;
+    return !(one.line.where < work.line.where) && one.seq == work.seq &&
+           one.process == work.process && one.rank == work.rank;
   });
   return status == work_progress(job).end() ? std::string() : status->group;
 }

@@ -26,7 +26,8 @@ constexpr std::string_view kWithEveryAct[] = {
     "rank-missing-at-init", "collective-rank-behind-info"};
 
 /// Say that the job stood still, or may have, which is true of every hang.
-constexpr std::string_view kStandsStill[] = {"job-stopped-while-stalled", "log-ends-mid-job"};
+constexpr std::string_view kStandsStill[] = {"job-stopped-while-stalled", "log-ends-mid-job",
+                                             "calls-crossed-at-end"};
 
 const std::vector<Allowed>& allowed_ids() {
   static const std::vector<Allowed> kAllowed = {
