@@ -135,7 +135,9 @@ std::string complaint_before(const Job& job, int rank, SourceRef end, FactValue&
 /// first and is no such victim: launchers report ends in the order in which they see them.
 FactValue exited_before_loss(const Job& job) {
   const auto lost = first_lost_peer(job);
-  const bool stopped = std::ranges::any_of(exit_reports(job), &ExitReport::is_requested);
+  // Who heard of a time-out ends with an error, too, and is no cause.
+  const bool stopped = std::ranges::any_of(exit_reports(job), &ExitReport::is_requested) &&
+                       !any_said<DumpSignal, WorkStatus, WatchdogTerminated>(job);
   if ((!lost && !stopped) || !deaths(job).empty() || !first_exceptions(job).empty()) {
     return unknown();
   }
