@@ -135,7 +135,7 @@ double share_of(int64_t count, const Shares& all);
 std::span<const Fact> job_facts();           ///< diagnose/facts/job_facts.cc
 std::span<const Fact> end_facts();           ///< diagnose/outcome/end_facts.cc
 std::span<const Fact> outcome_facts();       ///< diagnose/outcome/outcome.cc
-std::span<const Fact> error_facts();         ///< diagnose/outcome/error_facts.cc
+std::span<const Fact> error_facts();         ///< diagnose/outcome/named_failures.cc
 std::span<const Fact> interface_facts();     ///< diagnose/network/interfaces.cc
 std::span<const Fact> connection_facts();    ///< diagnose/network/connections.cc
 std::span<const Fact> setting_facts();       ///< diagnose/settings/job_settings.cc

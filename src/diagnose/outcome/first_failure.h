@@ -118,4 +118,12 @@ bool failed_before(const Job& job, SourceRef where);
 /// failed was caught, and the job went on.
 bool went_on(const Job& job, SourceRef where);
 
+/// The line that tells of all of a shape: the first, or the last where the job went on after the
+/// first; nullopt: it went on after both.
+std::optional<Evidence> line_that_counts(const Job& job, const UnknownLines& lines);
+
+/// Who printed a line, as far as it tells by itself; -1: nobody whose lines are there. A launcher's
+/// number is a rank only where the process of that rank bears it, too.
+int process_that_printed(const Job& job, std::string_view line);
+
 }  // namespace ncclog

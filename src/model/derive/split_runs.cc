@@ -600,7 +600,7 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
   part.losses = job.losses;
   part.losses.lines = end_inputs(job, parts, run, part.inputs);
   for (const auto& [shape, lines] : job.unknown.all) {
-    const bool is_last_own = lines.last.is_known() && is_own(lines.last);
+    const bool is_last_own = is_own(lines.last);
     if (!is_own(lines.first) && !is_last_own) continue;
     UnknownLines& own = part.unknown.all.emplace(shape, lines).first->second;
     if (!is_own(lines.first)) {
@@ -614,7 +614,7 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
     InputClock& own = part.clocks.emplace_back(own_clock(clock, parts.by_input[clock.input], run));
     if (!parts.has_stretch(clock.input, run)) own.pulse = {};
     for (SourceRef& step : own.last) {
-      if (step.is_known() && !is_own(step)) step = {};
+      if (!is_own(step)) step = {};
     }
   }
   for (const RasReport& report : job.ras_reports) {
