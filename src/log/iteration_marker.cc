@@ -4,7 +4,6 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -64,20 +63,50 @@ class LazyWording {
       : needle(wanted), number(place), text_(text) {}
 
   const re2::RE2& regex() const {
-    std::call_once(once_, [this] { regex_.emplace(piece(text_), quiet()); });
+    std::call_once(once_, [this] { compile(); });
     return *regex_;
+  }
+
+  /// Fills in the numbers of a marker; false if the line does not fit.
+  bool find(std::string_view line, MarkerText& marker) const {
+    const re2::RE2& compiled = regex();
+    constexpr int kMost = 8;
+    re2::StringPiece groups[kMost];
+    const int count = std::min(kMost, 1 + compiled.NumberOfCapturingGroups());
+    if (!compiled.Match(piece(line), 0, line.size(), re2::RE2::UNANCHORED, groups, count))
+      return false;
+    const auto text = [&](int group) {
+      if (group < 0 || group >= count) return std::string_view();
+      return std::string_view(groups[group].data(), groups[group].size());
+    };
+    marker = {text(step_), text(total_), text(epoch_), number};
+    return true;
   }
 
   const std::string_view needle;
   const uint16_t number;
 
  private:
+  void compile() const {
+    regex_.emplace(piece(text_), quiet());
+    const auto group = [&](const char* name) {
+      const auto found = regex_->NamedCapturingGroups().find(name);
+      return found == regex_->NamedCapturingGroups().end() ? -1 : found->second;
+    };
+    step_ = group("step");
+    // In an expression of the user's own the first group is the step if none is named so.
+    if (step_ < 0 && number == kOwnWording) step_ = 1;
+    total_ = group("total");
+    epoch_ = group("epoch");
+  }
+
   std::string text_;
   mutable std::once_flag once_;
   mutable std::optional<re2::RE2> regex_;
+  mutable int step_ = -1;  ///< Numbers of groups; -1: the expression has none of that name.
+  mutable int total_ = -1;
+  mutable int epoch_ = -1;
 };
-
-constexpr int kMaxGroups = 8;
 
 /// Whole steps, also where they are printed as "3.2e+4"; -1 for anything else.
 int64_t step_number(std::string_view text) {
@@ -203,29 +232,6 @@ MarkerFinder::MarkerFinder(std::string_view wanted) {
 
 bool MarkerFinder::wants_all_lines() const { return compiled_->own; }
 
-namespace {
-
-/// Finds the marker of one wording; false if the line does not fit it.
-bool find_marker(const LazyWording& wording, std::string_view line, MarkerText& marker) {
-  const re2::RE2& regex = wording.regex();
-  re2::StringPiece groups[kMaxGroups];
-  const int count = std::min(kMaxGroups, 1 + regex.NumberOfCapturingGroups());
-  if (!regex.Match(piece(line), 0, line.size(), re2::RE2::UNANCHORED, groups, count)) return false;
-  const std::map<std::string, int>& names = regex.NamedCapturingGroups();
-  const auto number = [&](const char* name, int unnamed = -1) {
-    const auto found = names.find(name);
-    const int group = found == names.end() ? unnamed : found->second;
-    if (group < 0 || group >= count) return std::string_view();
-    return std::string_view(groups[group].data(), groups[group].size());
-  };
-  // In an expression of the user's own the first group is the step if none is named so.
-  const int first = wording.number == kOwnWording ? 1 : -1;
-  marker = {number("step", first), number("total"), number("epoch"), wording.number};
-  return true;
-}
-
-}  // namespace
-
 Marker read_marker(const MarkerText& text) {
   const bool is_own = text.wording == kOwnWording;
   const int first_epoch = is_own ? 0 : iteration_wordings()[text.wording].first_epoch;
@@ -253,7 +259,7 @@ bool MarkerFinder::find(std::string_view line, MarkerText& marker) const {
       if (!is_other) is_other = is_other_bar(line);
       if (*is_other) continue;
     }
-    if (find_marker(wording, line, marker)) return true;
+    if (wording.find(line, marker)) return true;
   }
   return false;
 }

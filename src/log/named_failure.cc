@@ -125,7 +125,9 @@ Index make_index() {
       ++failure;
     }
   }
-  index.set.emplace(index.literals);
+  // Hundreds of literals one by one cost more than tables after some thirty lines.
+  constexpr size_t kWorthTables = size_t{4} << 10;
+  index.set.emplace(index.literals, kWorthTables);
   return index;
 }
 

@@ -57,14 +57,15 @@ constexpr size_t kMostBytes = 160;
 
 /// The number in "step 5", "Step: 5/100", "iteration=5", "iter [5/100]"; -1 if there is none.
 int64_t step_in(std::string_view line) {
-  constexpr std::string_view kWords[] = {"tep",   "teration", "iter", "Iter",
-                                         "batch", "Batch",    "poch"};
+  constexpr std::string_view kWords[] = {"tep", "iter", "Iter", "atch", "poch"};
   constexpr size_t kMostBetween = 12;
   for (const std::string_view word : kWords) {
     const size_t at = line.find(word);
     if (at == line.npos) continue;
-    const size_t begin = line.find_first_not_of("s \t:=#[", at + word.size());
-    if (begin == line.npos || begin - at - word.size() > kMostBetween) continue;
+    size_t behind = at + word.size();
+    if (line.substr(behind).starts_with("ation")) behind += std::string_view("ation").size();
+    const size_t begin = line.find_first_not_of("s \t:=#[", behind);
+    if (begin == line.npos || begin - behind > kMostBetween) continue;
     size_t end = begin;
     while (end < line.size() && is_digit(line[end])) ++end;
     if (const auto step = parse_int(line.substr(begin, end - begin))) return *step;

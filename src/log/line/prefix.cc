@@ -372,6 +372,8 @@ bool begins_message(std::string_view text) {
 
 // A row has two numbers and a datatype; a comment: "#  Rank …".
 bool begins_row_of_test(std::string_view text) {
+  // Most lines begin with a letter or a bracket.
+  if (text.empty() || (text[0] != '#' && !is_digit(text[0]) && !is_blank(text[0]))) return false;
   constexpr std::string_view kComments[] = {"# nThread ",          "#  Rank ",
                                             "#   Rank ",           "# Using devices",
                                             "#       size ",       "# Out of bounds values",
