@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "diagnose/outcome/first_failure.h"
+#include "diagnose/outcome/outcome.h"
 #include "log/literal_set.h"
 #include "model/process_log.h"
 #include "rules/rule.h"
@@ -269,7 +269,7 @@ constexpr HeaderField kHeaderFields[] = {
      }},
     {"outlived", FieldType::Text,
      [](const Job& job, const ReadRecord& read) {
-       return std::string(went_on(job, read.where()) ? "yes" : "no");
+       return std::string(is_outlived(job, read.where()) ? "yes" : "no");
      }},
 };
 

@@ -118,10 +118,7 @@ FactValue unknown_lines(const Job& job, const Instance&) {
   FactValue value = yes({});
   for (const auto& [shape, lines] : job.unknown.all) {
     if ((lines.levels & kOthers) == 0 || is_mere_warning(lines.example) != are_mere) continue;
-    // What only names a failure may be a warning that its program survived.
-    auto line = line_that_counts(job, lines);
-    if (!line && looks_like_error(lines.example)) line = {lines.first, lines.example};
-    if (line) value.evidence.push_back(std::move(*line));
+    if (auto line = line_that_counts(job, lines)) value.evidence.push_back(std::move(*line));
   }
   std::ranges::sort(value.evidence, {}, &Evidence::where);
   for (const Evidence& line : value.evidence) {

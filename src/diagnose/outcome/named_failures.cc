@@ -103,8 +103,7 @@ void add_row(const Job& job, int process, const Evidence& line, std::vector<Tabl
     host = host_named_in(line.text);
   }
   if (!host.empty()) process = -1;
-  const bool outlived = outcome_of(job).job.state == EndState::Finished ||
-                        went_on(job, line.where) || is_after_end(job, line);
+  const bool outlived = is_outlived(job, line.where) || is_after_end(job, line);
   TableRow row{
       {std::string(name_of(*failure)), std::string(words_of(*failure)),
        std::string(failure->meaning), failure->sort == FailureSort::Cause ? "cause" : "consequence",

@@ -534,6 +534,10 @@ bool is_named(const Process& process) { return process.pid >= 0 || process.rank 
 
 const JobOutcome& outcome_of(const Job& job) { return job.answers.of<&derive_outcome>(job); }
 
+bool is_outlived(const Job& job, SourceRef where) {
+  return outcome_of(job).job.state == EndState::Finished || went_on(job, where);
+}
+
 bool is_after_end(const Job& job, const Evidence& line) {
   const EndPlaces& places = job.answers.of<&derive_end_places>(job);
   if (places.by_input.empty() && places.by_process.empty()) return false;

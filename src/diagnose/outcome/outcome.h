@@ -39,6 +39,10 @@ bool is_named(const Process& process);
 /// somebody ended the job, in the same input. False where that is not known.
 bool is_after_end(const Job& job, const Evidence& line);
 
+/// The job went on after the line at `where`, or finished as far as its logs go: what the line
+/// tells of was no end.
+bool is_outlived(const Job& job, SourceRef where);
+
 // What part of a job do these lines cover?
 //
 //   nine lines with the Init START of two ranks      "the start of 2 ranks, no end"
