@@ -268,6 +268,7 @@ struct Job {
   /// How many runs show in it, counting what may be a part of another one (model/derive/split_runs.h).
   /// More than one: it is what was read, and split_runs makes the job of each.
   size_t runs = 1;
+  bool is_last_run = true;  ///< False: the job of a run, and another one began after it.
   Network network;
   std::vector<HostTopology> topologies;              ///< By host, then source.
   std::vector<PciListing> pci_devices;               ///< In input order.

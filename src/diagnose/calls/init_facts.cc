@@ -23,6 +23,7 @@
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
+#include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/messages.h"
 #include "model/job.h"
@@ -596,7 +597,52 @@ FactValue unfinished(const Job& job, const Instance&) {
   return value;
 }
 
+/// It did not just begin where its lines end: others came further, or the job stood still, ended or
+/// was started anew.
+bool is_more_than_begun(const Job& job, const Communicator& comm, const CommRank& started) {
+  const EndState end = outcome_of(job).job.state;
+  const auto came_further = [](const CommRank& rank) {
+    return rank.calls > 0 || (rank.state != RankState::Started && rank.state != RankState::NotSeen);
+  };
+  return job.runs > 1 || !job.is_last_run || job.stated || end == EndState::Failed ||
+         end == EndState::Stopped || stop_evidence(job) ||
+         std::ranges::any_of(comm.ranks, came_further) || long_wait(job, line_of(job, started));
+}
+
+/// Ranks that began an initialisation and show neither its end nor an error.
+template <bool more_than_begun>
+FactValue init_unfinished(const Job& job, const Instance&) {
+  AnswerParts unfinished;
+  for (const Communicator& comm : job.communicators) {
+    std::vector<CommRank> ranks;
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.state != RankState::Started || rank.process < 0) continue;
+      // NCCL takes no call before the initialisation ends: then only the line is lost.
+      if (is_doubtful(nth_process(job, rank.process)) || rank.calls > 0) continue;
+      ranks.push_back(rank);
+    }
+    if (ranks.empty()) continue;
+    if (is_more_than_begun(job, comm, ranks.front()) != more_than_begun) continue;
+    for (const CommRank& rank : ranks) {
+      unfinished.processes.push_back(rank.process);
+      unfinished.evidence.push_back(last_line(job, rank.process));
+    }
+    unfinished.words.push_back(
+        fmt::format("{} of {} in communicator {}", ranks_of(ranks), comm.nranks, comm.id));
+    if (!more_than_begun) {
+      ranks.resize(1);
+      unfinished.words.back() += fmt::format(" ({})", each_last_words(job, ranks));
+    }
+  }
+  return unfinished.answer(no());
+}
+
 constexpr std::array kInitFacts = {
+    // Ranks print Init START of a communicator and neither COMPLETE nor an error, and others came
+    // further or the job came to an end.
+    job_fact("job.init_unfinished", init_unfinished<true>),
+    // The same where the lines may just end while the job starts.
+    job_fact("job.init_unfinished_perhaps", init_unfinished<false>),
     // Before 2.22: some ranks completed an initialisation, others did not, and the job
     // stopped.
     comparing_fact("job.init_partial", unfinished<describe_partial, true>),

@@ -182,27 +182,6 @@ FactValue one_rank_per_host(const Job& job, const Instance&) {
              : no();
 }
 
-/// Ranks that began an initialisation and show neither its end nor an error.
-FactValue init_unfinished(const Job& job, const Instance&) {
-  AnswerParts unfinished;
-  for (const Communicator& comm : job.communicators) {
-    std::vector<int> ranks;
-    for (const CommRank& rank : comm.ranks) {
-      if (rank.state != RankState::Started || rank.process < 0) continue;
-      const Process& process = nth_process(job, rank.process);
-      // NCCL takes no call before the initialisation ends: then only the line is lost.
-      if (process.cut || process.torn || rank.calls > 0) continue;
-      ranks.push_back(rank.rank);
-      unfinished.processes.push_back(rank.process);
-      unfinished.evidence.push_back({process.last, std::string(last_text(job, process))});
-    }
-    if (ranks.empty()) continue;
-    unfinished.words.push_back(
-        fmt::format("{} of {} in communicator {}", ranks_phrase(ranks), comm.nranks, comm.id));
-  }
-  return unfinished.answer(no());
-}
-
 /// What banners say: by version, the processes that print it.
 using Banners = std::map<std::string, std::vector<int>>;
 
@@ -305,8 +284,6 @@ constexpr std::array kJobFacts = {
     // Ranks begin with the id of a communicator that other processes of the same ranks had used
     // up, while other ranks have a new one.
     job_fact("job.stale_unique_id", stale_unique_id),
-    // Ranks print Init START of a communicator and neither COMPLETE nor an error.
-    job_fact("job.init_unfinished", init_unfinished),
     // The log holds lines that NCCL itself printed at INFO, WARN or TRACE.
     job_fact("job.has_nccl_lines", has_nccl_lines),
     // Distinct host names in the log.

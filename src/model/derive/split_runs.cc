@@ -704,6 +704,7 @@ SplitRuns split_runs(const Job& read) {
   if (runs.empty()) return split;
   for (size_t r = 0; r < runs.size(); ++r) {
     split.runs.push_back(job_of_run(read, split.parts, static_cast<int>(r)));
+    split.runs.back().is_last_run = r + 1 == runs.size();
   }
   split.runs.back().stated = read.stated;  // What the user saw is how the logs end.
   split.rest = job_of_run(read, split.parts, -1);
