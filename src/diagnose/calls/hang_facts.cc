@@ -154,6 +154,7 @@ std::vector<Entry> late_entries(const Job& job, int64_t limit_ms) {
 //
 //   "all 4 ranks of communicator 0x9c… (4 ranks) made the same 28 calls"
 //   "all 4 ranks of … made the same collective, and all 12 messages between ranks have both ends"
+//   either of two ranks: Recv, Send → "… both ends, though some may wait for each other …"
 
 /// Sent on communicators all of whose ranks are counted.
 uint64_t messages_of(const Job& job) {
@@ -169,14 +170,25 @@ uint64_t messages_of(const Job& job) {
   return messages;
 }
 
+/// Made one after the other, in the order of their lines, some messages would not end: their ends
+/// stand behind calls that wait for each other.
+bool wait_in_order(const Job& job) {
+  const Simulation simulation = simulate_calls(job, /*in_order=*/true);
+  return std::ranges::any_of(simulation.meetings(), [](const auto& entry) {
+    const auto& [key, meeting] = entry;
+    return key.line.is_message() && meeting.is_complete && !meeting.has_ended();
+  });
+}
+
 /// In words for a sentence, of the first of `fronts` and of the messages of all communicators.
 /// Expects closed fronts and messages that match. Empty: no call of a communicator whose ranks are
 /// all known. Pure.
 std::string entered_words(const Job& job, const std::vector<CallFront>& fronts) {
   const uint64_t messages = messages_of(job);
-  const std::string met =
-      messages == 1 ? "the only message between ranks has both ends"
-                    : fmt::format("all {} messages between ranks have both ends", messages);
+  std::string met = messages == 1
+                        ? "the only message between ranks has both ends"
+                        : fmt::format("all {} messages between ranks have both ends", messages);
+  if (wait_in_order(job)) met += ", though some may wait for each other outside a group";
   if (fronts.empty()) return messages == 0 ? "" : met;
   const CallFront& front = fronts.front();
   const std::string_view call = messages == 0 ? "call" : "collective";

@@ -144,7 +144,7 @@ int peer_of(const RankCall& message) {
 }
 
 /// The ranks of a circle in the order in which each waits for the next; empty: there is none.
-std::vector<int> circle_of(const std::map<int, Stuck>& stuck) {
+std::vector<int> circle_of(const std::map<int, Stuck>& stuck, bool no_send_lacks) {
   std::map<int, int> awaited;
   for (const auto& [rank, waiting] : stuck) {
     const int peer = peer_of(waiting.message());
@@ -158,10 +158,11 @@ std::vector<int> circle_of(const std::map<int, Stuck>& stuck) {
       if (!awaited.contains(at) || std::ranges::count(circle, at) > 0) break;
       circle.push_back(at);
     }
-    // Where all wait in a Recv, a Send may as well have been left out.
-    const bool any_sends =
-        std::ranges::any_of(circle, [&](int rank) { return !stuck.at(rank).message().receives; });
-    if (awaited.at(circle.back()) == start && any_sends) return circle;
+    // Where all wait in a Recv, a Send may as well have been left out, unless none lacks.
+    const bool is_clear = no_send_lacks || std::ranges::any_of(circle, [&](int rank) {
+                            return !stuck.at(rank).message().receives;
+                          });
+    if (awaited.at(circle.back()) == start && is_clear) return circle;
   }
   return {};
 }
@@ -214,7 +215,8 @@ FactValue circle_in_calls(const Job& job) {
   for (size_t c = 0; c < job.communicators.size() && works.size() > 1; ++c) {
     const auto communicator = static_cast<int>(c);
     const std::map<int, Stuck> stuck = stuck_in(job, communicator, works);
-    const std::vector<int> circle = circle_of(stuck);
+    const std::vector<int> circle =
+        circle_of(stuck, unmatched_messages(job, communicator).empty());
     if (circle.empty() || was_left_out(job, communicator, circle, stuck)) continue;
     FactValue value = yes(circle_words(job, communicator, circle, stuck));
     value.communicator = job.communicators[c].id;

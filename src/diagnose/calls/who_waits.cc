@@ -293,12 +293,12 @@ const PlacedCall* open_call(const Job& job, const CallFront& front) {
   return nullptr;
 }
 
-Simulation simulate_calls(const Job& job) {
+Simulation simulate_calls(const Job& job, bool in_order) {
   const std::vector<RankProgram>& programs = rank_programs(job);
   std::set<Waiter> known;
   for (const RankProgram& program : programs) known.insert(program.waiter);
   std::map<CallLine, uint64_t> made;
-  return Simulation(programs, /*streams_are_known=*/false, [&](const MeetingKey& key, const auto&) {
+  return Simulation(programs, in_order, [&](const MeetingKey& key, const auto&) {
     const auto [entry, is_new] = made.try_emplace(key.line, 0);
     if (is_new) entry->second = made_by_all(job, key.line, known);
     return key.index < entry->second;

@@ -118,8 +118,9 @@ bool blocks(const Waits& waits, const Waiter& waiter);
 // group, they may not: so this says who may wait, never who is to blame.
 
 /// The calls of rank_programs() played through: those that are complete and still await somebody
-/// may not have been completed. Valid as long as the job.
-Simulation simulate_calls(const Job& job);
+/// may not have been completed. `in_order`: as if none were one group, and no Send were buffered.
+/// Valid as long as the job.
+Simulation simulate_calls(const Job& job, bool in_order = false);
 
 // Who holds a hanging job up and waits for nobody, as far as the logs can tell?
 //
