@@ -206,11 +206,21 @@ FactValue edges_where(const Job& job, bool judged, Wanted wanted) {
   return found.answer(judged && !edges_of(job).empty() ? no() : unknown());
 }
 
+/// The process at the other end announces the network connection, too, as both ends do: else the
+/// lines are an excerpt, in which numbers of ranks may be those of processes that are not there.
+bool shows_both_ends(const Job& job, const Edge& edge) {
+  const auto of_peer = std::ranges::equal_range(edges_of(job), edge.peer, {}, &Edge::process);
+  return std::ranges::any_of(of_peer, [&](const Edge& other) {
+    return other.src_rank == edge.src_rank && other.dst_rank == edge.dst_rank &&
+           other.sends != edge.sends && other.path->transport == Transport::NET;
+  });
+}
+
 /// Paths with GPU Direct RDMA do not count: NCCL may choose the NIC because it is faster.
 FactValue staged_net_within_host(const Job& job, const Instance&) {
-  return edges_where(job, true, [](const Edge& edge) {
+  return edges_where(job, true, [&](const Edge& edge) {
     return edge.path->transport == Transport::NET && edge.reach == EdgeReach::SameHost &&
-           !edge.path->gpudirect;
+           !edge.path->gpudirect && (edge.peer == edge.process || shows_both_ends(job, edge));
   });
 }
 
