@@ -208,10 +208,14 @@ std::vector<ReportedWarning> find_warnings(const Job& job) {
     // Most lines of such kinds are no WARNs; only NCCL's have a level.
     if (all.is_below_warn(place)) return;
     const Record record = all[place];
-    const Warning* stated = warning_of(parse_record(record));
+    const Event event = parse_record(record);
+    const Warning* stated = warning_of(event);
     if (stated == nullptr) return;
     ReportedWarning found{static_cast<int>(process), record, false, *stated};
-    found.outlived = stated->severity == WarnSeverity::Fatal && is_outlived_in_init(log, record);
+    // RAS answers questions beside the job: no call waits for it.
+    const bool is_beside = event.header.file.starts_with("ras/");
+    found.outlived = stated->severity == WarnSeverity::Fatal &&
+                     (is_beside || is_outlived_in_init(log, record));
     if (found.outlived) found.warning.severity = WarnSeverity::Degraded;
     warnings.push_back(found);
   };
