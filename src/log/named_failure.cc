@@ -191,7 +191,7 @@ std::string_view name_of(const NamedFailure& failure) {
   return name;
 }
 
-const NamedFailure* named_failure_in(std::string_view line) {
+const NamedFailure* named_failure_in(std::string_view line, std::string_view* words) {
   const Index& index = failure_index();
   // What is found, its end, and what it is worth. The set tells places in any order, so nothing may
   // be left to the order: of equals the one that stands first counts, then the row that does.
@@ -226,7 +226,9 @@ const NamedFailure* named_failure_in(std::string_view line) {
   // "transport retry counter exceeded" is tried again by nobody: only the words around count.
   if (lower.empty()) lower = lower_case(line);
   const std::string_view all = lower;
-  return is_no_report(all.substr(0, best_end - best_size), all.substr(best_end)) ? nullptr : best;
+  const size_t begin = best_end - best_size;
+  if (words != nullptr) *words = line.substr(begin, best_size);
+  return is_no_report(all.substr(0, begin), all.substr(best_end)) ? nullptr : best;
 }
 
 }  // namespace ncclog

@@ -40,8 +40,9 @@ struct NamedFailure {
 /// The failure that a line reports by name, the most telling one where it holds several: a cause
 /// before a consequence, the longer words before the shorter. nullptr: none, or the line says that
 /// it is tried again, that it is no error, or that it is only information. Rows that are harmless
-/// are never returned. Pure; any number of threads may ask.
-const NamedFailure* named_failure_in(std::string_view line);
+/// are never returned. `words`, if asked for, is where the line has them. Pure; any number of threads
+/// may ask.
+const NamedFailure* named_failure_in(std::string_view line, std::string_view* words = nullptr);
 
 /// The text without its mark; where there is none, the first name.
 std::string_view words_of(const NamedFailure& failure);

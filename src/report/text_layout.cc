@@ -72,6 +72,25 @@ void wrap_line(std::string_view line, int width, std::vector<std::string>& lines
   lines.push_back(current);
 }
 
+constexpr size_t kLongestWord = 40;
+
+/// The beginning of `text` in at most `width` columns, up to a blank.
+std::string_view first_words(std::string_view text, int width) {
+  const size_t size = fitting_length(text, width);
+  const size_t blank = text.substr(0, size).rfind(' ');
+  const bool is_cut = size < text.size() && blank != text.npos && size - blank <= kLongestWord;
+  return trim(text.substr(0, is_cut ? blank : size));
+}
+
+/// The end of `text` in at most `width` columns, from behind a blank on.
+std::string_view last_words(std::string_view text, int width) {
+  const int skipped = std::max(display_width(text) - width, 0);
+  const size_t begin = fitting_length(text, skipped);
+  const size_t blank = text.find(' ', begin);
+  const bool is_cut = begin > 0 && blank != text.npos && blank - begin <= kLongestWord;
+  return trim(text.substr(is_cut ? blank + 1 : begin));
+}
+
 constexpr std::array<std::string_view, 6> kCodes = {"",         "\x1b[1m",  "\x1b[1;31m",
                                                     "\x1b[33m", "\x1b[32m", "\x1b[2m"};
 
@@ -94,18 +113,19 @@ std::string clip(std::string_view text, int width) {
   return std::string(text.substr(0, fitting_length(text, width - 1))) + "…";
 }
 
-std::string clip_middle(std::string_view text, int width) {
+std::string clip_middle(std::string_view text, int width, std::string_view keep) {
   if (display_width(text) <= width) return std::string(text);
-  constexpr int kLongestWord = 40;
+  constexpr int kLeastBeside = 8;
   const int room = std::max(width - 3, 0);  // A blank on both sides of "…".
-  size_t front = fitting_length(text, room / 2);
-  int skipped = display_width(text.substr(front)) - (room - room / 2);
-  size_t back = front + fitting_length(text.substr(front), std::max(skipped, 0));
-  const size_t blank = text.substr(0, front).rfind(' ');
-  if (blank != text.npos && front - blank <= kLongestWord) front = blank;
-  const size_t next = text.find(' ', back);
-  if (next != text.npos && next - back <= kLongestWord) back = next + 1;
-  return fmt::format("{} … {}", text.substr(0, front), text.substr(back));
+  const std::string_view front = first_words(text, room / 2);
+  const std::string_view back = last_words(text, room - room / 2);
+  const size_t at = keep.empty() ? text.npos : text.find(keep);
+  const int beside = (width - display_width(keep) - 6) / 2;
+  const bool is_lost = at != text.npos && at + keep.size() > front.size() &&
+                       at < text.size() - back.size() && beside >= kLeastBeside;
+  if (!is_lost) return fmt::format("{} … {}", front, back);
+  return fmt::format("{} … {} … {}", first_words(text.substr(0, at), beside), keep,
+                     last_words(text.substr(at + keep.size()), beside));
 }
 
 std::string pad(std::string_view text, int width) {

@@ -37,8 +37,9 @@ int display_width(std::string_view text);
 std::string clip(std::string_view text, int width);
 
 /// `text` cut to `width` columns, with "…" in the place of its middle if something is missing: a
-/// line begins with what failed and ends with why. Whole words stay, but of long ones.
-std::string clip_middle(std::string_view text, int width);
+/// line begins with what failed and ends with why. Whole words stay, but of long ones, and what is
+/// to be kept where there is room beside it.
+std::string clip_middle(std::string_view text, int width, std::string_view keep = {});
 
 /// `text` filled up with blanks to `width` columns.
 std::string pad(std::string_view text, int width);

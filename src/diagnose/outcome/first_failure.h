@@ -82,6 +82,9 @@ bool reports_own_failure(const Job& job, const Process& process);
 /// `text` in one line, safe to print, cut at 160 bytes.
 std::string excerpt_of(std::string_view text);
 
+/// The words of a closed list (log/named_failure.h) that say in the line what failed; empty: none do.
+std::string_view failure_words_in(std::string_view line);
+
 /// The message of a kept line, likewise.
 std::string message_of(const Record& record);
 

@@ -37,6 +37,11 @@ int process_that_printed(const Job& job, std::string_view line) {
   return bears_it ? process : -1;
 }
 
+std::string_view failure_words_in(std::string_view line) {
+  std::string_view words;
+  return named_failure_in(line, &words) == nullptr ? std::string_view() : words;
+}
+
 namespace {
 
 constexpr Field kNamedFailureFields[] = {

@@ -162,8 +162,8 @@ std::string_view without_header(std::string_view line) {
 }
 
 /// A log line in at most two lines of the screen: of a longer one the header goes first, which its
-/// place and clock stand for, then the middle.
-std::vector<std::string> fitted_text(std::string_view line, int width) {
+/// place and clock stand for, then the middle, without the words to keep.
+std::vector<std::string> fitted_text(std::string_view line, std::string_view keep, int width) {
   constexpr size_t kMaxLines = 2;
   std::vector<std::string> lines = wrap(line, width);
   if (lines.size() <= kMaxLines) return lines;
@@ -171,7 +171,7 @@ std::vector<std::string> fitted_text(std::string_view line, int width) {
   lines = wrap(message, width);
   for (int room = width * static_cast<int>(kMaxLines); lines.size() > kMaxLines && room > 0;
        room -= 8) {
-    lines = wrap(clip_middle(message, room), width);
+    lines = wrap(clip_middle(message, room, keep), width);
   }
   for (std::string& text : lines) text = clip(text, width);
   return lines;
@@ -195,7 +195,7 @@ std::string beside_label(std::string_view name, const Quote& quote, const TextSt
     return fmt::format("{}  {}\n", lead(), message);
   }
   std::string out = lead() + "\n";
-  for (const std::string& line : fitted_text(text, room)) out += blanks(kMargin) + line + "\n";
+  for (const std::string& line : fitted_text(text, quote.keep, room)) out += blanks(kMargin) + line + "\n";
   return out;
 }
 

@@ -32,6 +32,7 @@ struct Quote {
   std::string place;
   std::string text;
   std::string clock = {};  ///< "12:04:11", for who cannot show all of the text; may be empty.
+  std::string keep = {};   ///< Words of the text that such a one shows, too; may be empty.
 };
 
 /// A word that judges ("error", "yes", "PROBLEM") and the sentence that it is about. Without a word

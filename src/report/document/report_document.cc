@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/outcome/first_failure.h"
 #include "report/text_layout.h"
 #include "rules/headline.h"
 #include "rules/verdict.h"
@@ -124,7 +125,10 @@ Quotes evidence_quotes(const Job& job, const Finding& finding, size_t most) {
   const auto quote_of = [&](const Evidence& evidence) {
     return Quote{place_name(job, evidence.where), evidence.text, clock_of(evidence.text)};
   };
-  for (const Evidence* evidence : telling) quotes.quotes.push_back(quote_of(*evidence));
+  for (const Evidence* evidence : telling) {
+    quotes.quotes.push_back(quote_of(*evidence));
+    quotes.quotes.back().keep = failure_words_in(evidence->text);
+  }
   for (const Evidence& evidence : finding.evidence) {
     const bool is_shown = std::ranges::find(telling, &evidence) != telling.end();
     if (!is_shown) quotes.rest.push_back(quote_of(evidence));

@@ -67,9 +67,12 @@ TEST(NamedFailures, AreNoneWhereTheLineGoesOnOrOnlyTellsOfThem) {
 }
 
 TEST(NamedFailures, ACauseIsToldBeforeAConsequenceAndTheLongerBeforeTheShorter) {
+  std::string_view words;
   const NamedFailure* failure = named_failure_in(
-      "NCCL error: unhandled cuda error; CUDA error: unspecified launch failure in prior launch");
+      "NCCL error: unhandled cuda error; CUDA error: unspecified launch failure in prior launch",
+      &words);
   ASSERT_NE(failure, nullptr);
+  EXPECT_EQ(words, "unspecified launch failure in prior launch");
   EXPECT_EQ(words_of(*failure), "unspecified launch failure in prior launch");
 }
 

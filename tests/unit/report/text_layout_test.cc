@@ -27,6 +27,15 @@ TEST(TextLayout, ClipsBetweenCharactersAndSaysSo) {
   EXPECT_EQ(clip("ab", 0), "");
 }
 
+TEST(TextLayout, KeepsWordsInTheMiddle) {
+  constexpr const char* kLine =
+      "completion of work 7 on rail 3 failed for LATE_REPLY while the ring went on";
+  EXPECT_EQ(clip_middle(kLine, 50), "completion of work 7 … while the ring went on");
+  EXPECT_EQ(clip_middle(kLine, 50, "LATE_REPLY"), "completion of … LATE_REPLY … the ring went on");
+  EXPECT_EQ(clip_middle(kLine, 50, "went on"), "completion of work 7 … while the ring went on");
+  EXPECT_EQ(clip_middle(kLine, 20, "LATE_REPLY"), clip_middle(kLine, 20)) << "no room beside it";
+}
+
 TEST(TextLayout, PadsToColumns) {
   EXPECT_EQ(pad("日", 4), "日  ");
   EXPECT_EQ(pad("long", 2), "long");
