@@ -446,6 +446,17 @@ bool is_replica(Attempt& it) {
          pod.find_first_of(kDigits) != pod.npos;
 }
 
+/// "<node-3>": what names nobody is text.
+bool is_host(Attempt& it) { return looks_like_host(it.prefix.host); }
+
+/// "[node-3]", "[node-3:rank5]", "[node-3][rank5]": of some site's collector.
+bool is_site_label(Attempt& it) {
+  const size_t rank_at = it.word.rfind("rank");
+  Scanner rank(it.word.substr(rank_at == it.word.npos ? it.word.size() : rank_at + 4));
+  note_task(rank, it);
+  return is_host(it);
+}
+
 /// A row of a table, or what nccl-tests comments.
 bool is_row_or_comment(Attempt& it) {
   Scanner behind = it.scan;
@@ -458,8 +469,9 @@ bool is_in_front_of_text(Attempt& it) { return !trim(it.scan.rest()).empty(); }
 constexpr PrefixForm kPrefixForms[] = {
     // Of what starts processes: torchrun, Open MPI, PRRTE, Horovod, srun, Ray, vLLM; and times.
 
-    // "[pod/train-worker-3/pytorch] " of kubectl --prefix.
+    // "[pod/train-worker-3/pytorch] " of kubectl --prefix, "pod/train-worker-3[pytorch]: ".
     {"[pod/%H/%w] "},
+    {"pod/%h[%w]: "},
     // "[rank: 3] " of Lightning, "[rank3]: " of Python's excepthook. Without the blank it is
     // torchrun's "--role rank": a local rank.
     {"[rank: %r] ", 0, ':'},
@@ -541,6 +553,8 @@ constexpr PrefixForm kPrefixForms[] = {
     {"[%L|%f] %t >> "},
     // Hydra's "[2026-01-05 12:00:00,123][train][INFO] - ".
     {"[%t][%n][%L] - "},
+    // "[2026-01-05 12:00:00][node-3][rank5] " of some site.
+    {"[%t]", kStamp, '\0', [](Attempt& it) { return it.scan.peek() == '['; }},
     // torchrun's "[default3]:", with TorchX's replica "[trainer0|3]:".
     {"[%w]:", 0, ':', is_role_and_rank},
     // pdsh, clush: "nodea: ".
@@ -566,8 +580,10 @@ constexpr PrefixForm kPrefixForms[] = {
     {"+", 0, '\0', is_row_or_comment},
     // "[3] " of Intel MPI and MPICH, "[11]: " of torchrun's template.
     {"[%k]%?: ", kBeforeRecord},
-    // stern's "train-worker-3 pytorch ".
-    {"%h %n ", kBeforeRecord, '-', is_replica},
+    // stern's "train-worker-3 pytorch ", and others' "worker-3/pytorch> ", "worker-3[pytorch]: ".
+    {"%h%( %n%?:%|/%n>%|[%n]:%) ", kBeforeRecord, '-', is_replica},
+    {"[%H]%([%w]%|%)%?:%? ", kBeforeRecord, '\0', is_site_label},
+    {"<%h> ", kBeforeRecord, '\0', is_host},
     // Of nobody in particular: a tqdm bar that got no newline, with something behind it on the same
     // line.
     {"%B", kBar, '\0', is_in_front_of_text},
@@ -679,9 +695,17 @@ constexpr int kMaxPasted = 4;  ///< Shapes of ordinary output that may stand one
 
 bool take_in_front_of_record(Attempt& it, int more);
 
+/// A frame of Python's or the exception behind the frames, where something stands before it.
+bool begins_traceback_line(std::string_view text) {
+  const std::string_view type = text.substr(0, text.find(": "));
+  const bool is_name = std::ranges::all_of(type, [](char c) { return is_word(c) || c == '.'; });
+  return text.starts_with("  File \"") ||
+         (is_name && (type.ends_with("Error") || type.ends_with("Exception")));
+}
+
 /// True if a record follows, behind up to `more` of the shapes that ordinary output has too.
 bool begins_record_or_prefix(std::string_view text, int more) {
-  if (begins_record(text)) return true;
+  if (begins_record(text) || begins_traceback_line(text)) return true;
   Attempt ahead{Scanner(text)};
   return take_certain(ahead) || take_in_front_of_record(ahead, more);
 }
