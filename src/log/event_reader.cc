@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -39,8 +38,15 @@ bool is_memlock_answer(std::string_view line) {
   return line == "unlimited" || parse_int(line).has_value();
 }
 
-/// What fits a wording for what a page or a collector cut: the rest may be on the next line.
+/// What fits a wording for what a page or a collector cut, or quotes a work as far as that: the
+/// rest may be on the next line.
 bool is_cut(const Event& event) {
+  if (is_of<WatchdogTerminated>(event) || is_of<CppWhat>(event) || is_of<CommAborted>(event)) {
+    constexpr std::string_view kWork = "WorkNCCL(";
+    const size_t work = event.header.message.rfind(kWork);
+    return work != std::string_view::npos &&
+           event.header.message.find(") ", work) == std::string_view::npos;
+  }
   return (is_of<IbCompletion>(event) || is_of<WatchdogTimeout>(event)) &&
          event.message.wording->general;
 }
@@ -61,20 +67,27 @@ bool may_be_wrapped(std::string_view line) {
   return parse_header(line).level == Level::Framework && !says_all(line);
 }
 
-bool is_same_voice(const Prefix& a, const Prefix& b) {
-  return std::tie(a.rank, a.local_rank, a.host, a.address, a.pid) ==
-         std::tie(b.rank, b.local_rank, b.host, b.address, b.pid);
+/// The prefix names nobody but who prints behind `other`: what the process itself puts before a
+/// record does not stand before its further lines, and a collector's stamp names nobody.
+bool may_be_voice(const Prefix& prefix, const Prefix& other) {
+  const auto agrees = [](const auto& own, const auto& others, const auto& none) {
+    return own == none || own == others;
+  };
+  return agrees(prefix.rank, other.rank, -1) && agrees(prefix.local_rank, other.local_rank, -1) &&
+         agrees(prefix.host, other.host, std::string_view()) &&
+         agrees(prefix.address, other.address, std::string_view()) &&
+         agrees(prefix.pid, other.pid, -1);
 }
 
 /// `line` without its prefix, if it may go on with a record that begins with the line `begun`: it
-/// has no header of its own, is not blank, and its prefix is either none or names the same process.
+/// has no header of its own, is not blank, and its prefix names nobody else.
 /// A view into `line`.
 std::optional<std::string_view> rest_of_record(std::string_view line, std::string_view begun) {
   if (is_header_stub(line)) return std::nullopt;
   const Header header = parse_header(line);
   if (header.level == Level::Framework || !header.host.empty()) return std::nullopt;
   const size_t prefix = header.prefix.length;
-  if (prefix > 0 && !is_same_voice(header.prefix, parse_header(begun).prefix)) return std::nullopt;
+  if (prefix > 0 && !may_be_voice(header.prefix, parse_header(begun).prefix)) return std::nullopt;
   const std::string_view rest = trim(line.substr(prefix));
   return rest.empty() ? std::nullopt : std::optional(rest);
 }

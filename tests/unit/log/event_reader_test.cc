@@ -268,6 +268,21 @@ TEST(BrokenMessage, IsJoinedBehindTheSamePrefix) {
             (Records{"1+1 ?: 3: " + kBegin, "2+1 ?: 4: " + kRest}));
 }
 
+TEST(BrokenMessage, ACollectorsStampOnTheFurtherLinesNamesNobodyElse) {
+  const std::string stamp = "2026-01-05T12:00:00Z ";
+  const std::string begin = "[rank6]: " + kBegin;
+  EXPECT_EQ(joined_messages({stamp + begin, stamp + kRest}),
+            (Records{"1+2 comm_init: " + stamp + begin + " " + kRest}));
+}
+
+TEST(BrokenMessage, AWorkThatAnExceptionQuotesIsJoinedWhereItsFieldsGoOn) {
+  const std::string begin =
+      "[rank6]:  what():  [Rank 6] Watchdog caught collective operation timeout: "
+      "WorkNCCL(SeqNum=77, OpType=BROADCAST,";
+  const std::string rest = "Timeout(ms)=600000) ran for 600120 milliseconds before timing out.";
+  EXPECT_EQ(joined_messages({begin, rest}), (Records{"1+2 cpp_what: " + begin + " " + rest}));
+}
+
 TEST(BrokenMessage, StaysAsItIsWhereNothingFits) {
   EXPECT_EQ(joined_messages({kBegin, "text"}), (Records{"1+1 ?: " + kBegin, "2+1 ?: text"}));
   EXPECT_EQ(joined_messages({kBegin, "", kRest}),
