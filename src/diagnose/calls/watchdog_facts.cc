@@ -382,10 +382,31 @@ int known_ranks(const Job& job, const std::set<int>& seen) {
   return std::max(job.nranks.value_or(0), seen.empty() ? 0 : *seen.rbegin() + 1);
 }
 
+/// The local ranks of one node that report a time-out, where nothing tells their ranks; empty:
+/// somebody has no number, or several have the same.
+std::set<int> local_ranks_that_report(const Job& job) {
+  std::set<int> reported;
+  bool are_all_known = job.nhosts <= 1;
+  for_each_said<WatchdogTimeout>(job, [&](const auto& said) {
+    const int local = said.header().prefix.local_rank;
+    are_all_known &= local >= 0 && reported.insert(local).second;
+  });
+  return are_all_known ? reported : std::set<int>();
+}
+
 /// The only rank that reports no time-out: the end of a headline.
 FactValue watchdog_quiet(const Job& job, const Instance&) {
   const auto reported = ranks_that_report(job);
-  if (!reported || reported->size() < 2 || is_torn(job)) return unknown();
+  if (is_torn(job)) return unknown();
+  if (!reported) {
+    const std::set<int> local = local_ranks_that_report(job);
+    if (local.size() < 2 || std::cmp_not_equal(*local.rbegin(), local.size())) return unknown();
+    int rank = 0;
+    while (local.contains(rank)) ++rank;
+    return yes(
+        fmt::format("; of the node's local ranks 0-{} only {} reports none", local.size(), rank));
+  }
+  if (reported->size() < 2) return unknown();
   const int nranks = known_ranks(job, *reported);
   if (std::cmp_not_equal(nranks, reported->size() + 1)) return unknown();
   int rank = 0;
@@ -464,16 +485,33 @@ FactValue first_status(const Job& job) {
   return value;
 }
 
-/// Of a time-out that only those tell who heard of it from the rank that gave up.
+/// Of a time-out of which only the signals tell that ask ranks for their flight records: from
+/// another rank, from the rank itself, or from nobody who is named.
 FactValue first_hearsay(const Job& job) {
   FactValue value;
-  for_each_said<DumpSignal>(job, [&](const Said<DumpSignal>& said) {
-    if (value.known() || said.message.from_rank < 0) return;
+  const auto who = [&](const auto& said) {
+    const int rank = rank_of(job, said.process, said.header());
+    return rank < 0 ? std::string("a rank") : fmt::format("rank {}", rank);
+  };
+  const auto add_signals = [&](bool is_own) {
+    for_each_said<DumpSignal>(job, [&](const Said<DumpSignal>& said) {
+      const DumpSignal& signal = said.message;
+      if (value.known() || (signal.from_rank < 0) != is_own) return;
+      const std::string about =
+          is_own ? fmt::format("{}, whose line of it is not here; it", who(said))
+                 : fmt::format("rank {}, whose own lines are not here; {}, which heard of it,",
+                               signal.from_rank, who(said));
+      value.value = fmt::format("A work timed out on {} had completed {} of {} works", about,
+                                signal.last_completed, signal.last_enqueued);
+      value.evidence = {evidence_of(said.record())};
+    });
+  };
+  add_signals(true);
+  add_signals(false);
+  for_each_said<DumpObserved>(job, [&](const Said<DumpObserved>& said) {
+    if (value.known()) return;
     value.value = fmt::format(
-        "A work timed out on rank {}, whose own lines are not here; rank {}, which heard of it, "
-        "had completed {} of {} works",
-        said.message.from_rank, rank_of(job, said.process, said.header()),
-        said.message.last_completed, said.message.last_enqueued);
+        "A work timed out on a rank whose lines are not here; {} heard of it", who(said));
     value.evidence = {evidence_of(said.record())};
   });
   value.what = quiet_ranks_phrase(job);
