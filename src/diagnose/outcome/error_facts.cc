@@ -171,40 +171,6 @@ std::string reason_in(std::string_view line, const NamedFailure* failure,
                      failure->meaning.empty() ? "" : fmt::format(": {}", failure->meaning));
 }
 
-/// What the lines that report a failure say of it: NCCL's own WARN before a library's name for it,
-/// that before any other line, and of equals the first. Always known: messages quote it.
-FactValue failure_words(const Job& job, const Instance&) {
-  const ReportedWarning* warning = first_warning(job);
-  if (warning != nullptr && warning->is_own_failure() &&
-      !is_after_end(job, evidence_of(warning->record))) {
-    return yes(fmt::format("\"{}\"", message_of(warning->record)));
-  }
-  FactValue value = yes("a failure");
-  std::pair<int, SourceRef> best(3, {});
-  const auto add = [&](const Evidence& line, std::string_view text, bool needs_name) {
-    const NamedFailure* failure = named_failure_in(text);
-    const bool is_cause = failure != nullptr && failure->sort == FailureSort::Cause;
-    const std::pair<int, SourceRef> worth(is_cause ? 0 : failure != nullptr ? 1 : 2, line.where);
-    if ((needs_name && failure == nullptr) || best <= worth || is_after_end(job, line)) return;
-    best = worth;
-    value.what = reason_in(text, failure, warning);
-  };
-  for (const std::string_view name : kReports) {
-    const bool needs_name = name == "python_exception";
-    for (const SpeakerLog& log : job.logs) {
-      for (const Record& record : log.records.kept(find_kind(name)->index)) {
-        add(evidence_of(record), parse_record(record).header.message, needs_name);
-      }
-    }
-  }
-  for (const auto& [shape, lines] : job.unknown.all) {
-    if (is_mere_warning(lines.example) || went_on(job, lines.first)) continue;
-    add({lines.first, lines.example}, parse_event(lines.example, all_wordings()).header.message,
-        false);
-  }
-  return value;
-}
-
 /// What closes or is closed leaves such lines behind, in orderly ends, too.
 bool is_of_closing(const ErrorTrace& trace) {
   constexpr std::string_view kFiles[] = {"misc/socket.cc", "proxy.cc", "ras/"};
@@ -245,20 +211,67 @@ bool is_of_virtual_interface(const Job& job, const Process& process, const Error
   return is_told;
 }
 
+/// "ncclSystemError at include/net.h:32": what the first of the lines, at least one, returned.
+std::string trail_words(const std::vector<Evidence>& lines) {
+  const auto first = std::ranges::min_element(lines, {}, &Evidence::where);
+  const Event event = parse_event(first->text, all_wordings());
+  const auto trace = read_message<ErrorTrace>(event.message);
+  return fmt::format("{} at {}:{}", result_name(trace.code), to_valid_utf8(trace.file), trace.line);
+}
+
 FactValue error_trail(const Job& job, const Instance&) {
-  return told(lines_where(job, &SpeakerLog::records, kKindIndex<ErrorTrace>,
-                          [&](size_t process, const Event& event, const Record& record) {
-                            const auto trace = read_message<ErrorTrace>(event.message);
-                            constexpr int kInProgress = 7;
-                            // A word without an extension is a piece of another line, and no file.
-                            const bool is_file = trace.file.find('.') != trace.file.npos;
-                            return is_file && trace.code > 0 && trace.code < kInProgress &&
-                                   !is_of_closing(trace) &&
-                                   !is_of_virtual_interface(job, job.processes[process], trace,
-                                                            record.where) &&
-                                   !went_on_after(job, job.processes[process], record.where);
-                          }),
-              "a call of NCCL returned an error");
+  FactValue value = lines_where(
+      job, &SpeakerLog::records, kKindIndex<ErrorTrace>,
+      [&](size_t process, const Event& event, const Record& record) {
+        const auto trace = read_message<ErrorTrace>(event.message);
+        constexpr int kInProgress = 7;
+        // A word without an extension is a piece of another line, and no file.
+        const bool is_file = trace.file.find('.') != trace.file.npos;
+        return is_file && trace.code > 0 && trace.code < kInProgress && !is_of_closing(trace) &&
+               !is_of_virtual_interface(job, job.processes[process], trace, record.where) &&
+               !went_on_after(job, job.processes[process], record.where);
+      });
+  if (value.known())
+    value.what = fmt::format("a call of NCCL returned {}. ", trail_words(value.evidence));
+  return value;
+}
+
+/// What the lines that report a failure say of it: NCCL's own WARN before a library's name for it,
+/// that before any other line, and of equals the first. Always known: messages quote it.
+FactValue failure_words(const Job& job, const Instance& instance) {
+  const ReportedWarning* warning = first_warning(job);
+  if (warning != nullptr && warning->is_own_failure() &&
+      !is_after_end(job, evidence_of(warning->record))) {
+    return yes(fmt::format("\"{}\"", message_of(warning->record)));
+  }
+  FactValue value = yes("a failure");
+  std::pair<int, SourceRef> best(3, {});
+  const auto add = [&](const Evidence& line, std::string_view text, bool needs_name) {
+    const NamedFailure* failure = named_failure_in(text);
+    const bool is_cause = failure != nullptr && failure->sort == FailureSort::Cause;
+    const std::pair<int, SourceRef> worth(is_cause ? 0 : failure != nullptr ? 1 : 2, line.where);
+    if ((needs_name && failure == nullptr) || best <= worth || is_after_end(job, line)) return;
+    best = worth;
+    value.what = reason_in(text, failure, warning);
+  };
+  for (const std::string_view name : kReports) {
+    const bool needs_name = name == "python_exception";
+    for (const SpeakerLog& log : job.logs) {
+      for (const Record& record : log.records.kept(find_kind(name)->index)) {
+        add(evidence_of(record), parse_record(record).header.message, needs_name);
+      }
+    }
+  }
+  for (const auto& [shape, lines] : job.unknown.all) {
+    if (is_mere_warning(lines.example) || went_on(job, lines.first)) continue;
+    add({lines.first, lines.example}, parse_event(lines.example, all_wordings()).header.message,
+        false);
+  }
+  // A line without a name tells less than the result that NCCL handed on before it.
+  const FactValue trail = best.first == 2 ? error_trail(job, instance) : unknown();
+  if (trail.known() && is_before(job, trail.evidence.front().where, best.second))
+    value.what = fmt::format("{}, then {}", trail_words(trail.evidence), value.what);
+  return value;
 }
 
 /// Up to NCCL 2.21 the WARN has no reason, and the one before it, of the call that failed, is not
