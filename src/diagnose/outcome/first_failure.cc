@@ -1,5 +1,8 @@
 #include "diagnose/outcome/first_failure.h"
 
+#include <fmt/format.h>
+
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -237,7 +240,7 @@ std::vector<ReportedWarning> find_warnings(const Job& job) {
 
 /// A line of passed_on_exceptions.table.
 struct PassedOn {
-  std::string_view by;  ///< "type" or "text".
+  std::string_view by;  ///< "type", "lost" or "text".
   std::string_view word;
 };
 
@@ -245,11 +248,11 @@ constexpr PassedOn kPassedOn[] = {
 #include "diagnose/outcome/passed_on_exceptions.inc"
 };
 
-bool is_passed_on(std::string_view type, std::string_view message) {
-  if (type.starts_with("ray.") || type.find('(') != type.npos) return true;
+bool is_own(std::string_view type, std::string_view message) {
+  if (type.starts_with("ray.") || type.find('(') != type.npos) return false;
   const std::string_view base = type.substr(type.rfind('.') + 1);
-  return std::ranges::any_of(kPassedOn, [&](const PassedOn& each) {
-    return each.by == "type" ? each.word == base : message.find(each.word) != message.npos;
+  return std::ranges::none_of(kPassedOn, [&](const PassedOn& each) {
+    return each.by != "text" ? each.word == base : message.find(each.word) != message.npos;
   });
 }
 
@@ -305,8 +308,10 @@ bool is_after_success(const Job& job, SourceRef where) {
   return is_after;
 }
 
-/// Every process's first exception that is its own.
-std::vector<ProgramException> own_exceptions(const Job& job) {
+/// Every process's first exception that it did not catch, of those that `counts` accepts, by type
+/// and message.
+std::vector<ProgramException> uncaught_first(const Job& job,
+                                             bool (*counts)(std::string_view, std::string_view)) {
   std::vector<ProgramException> all;
   const auto add = [&](const auto& said) {
     const SourceRef where = said.where();
@@ -325,7 +330,7 @@ std::vector<ProgramException> own_exceptions(const Job& job) {
     }
   };
   for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
-    if (!is_passed_on(said.message.type, said.message.message)) add(said);
+    if (counts(said.message.type, said.message.message)) add(said);
   });
   for_each_said<DataLoaderKilled>(job, [&](const Said<DataLoaderKilled>& said) {
     // Without a pid the worker itself printed it, and it is no exception of the rank.
@@ -388,9 +393,59 @@ bool calls_go_on(const Job& job, SourceRef where) {
   });
 }
 
+/// By rank, the local rank of those that torchrun's agents saw fail first on their nodes, as the
+/// tables of failures have it. Whom the agent ended itself was none of them.
+std::map<int, int> observed_first(const Job& job) {
+  constexpr uint64_t kRowsBelow = 5;
+  std::map<int, int> first;
+  for_each_said<FailureSection>(job, [&](const Said<FailureSection>& section) {
+    const SourceRef top = section.where();
+    if (!section.message.section.starts_with("Root Cause")) return;
+    for_each_said<FailureRank>(job, [&](const Said<FailureRank>& row) {
+      const SourceRef at = row.where();
+      const bool is_its = at.unit == top.unit && top < at && at.line - top.line <= kRowsBelow;
+      if (is_its) first.emplace(row.message.rank, row.message.local_rank);
+    });
+  });
+  for (const ExitReport& exit : exit_reports(job)) {
+    if (exit.is_requested()) first.erase(exit.ended.rank);
+  }
+  return first;
+}
+
+/// Drops those of which torchrun says that another rank of their node failed before, in other words:
+/// a file, of several processes all the more, does not say who was first. Clocks do.
+void drop_later_ones(const Job& job, std::vector<ProgramException>& all) {
+  constexpr int kRanksOfNode = 8;
+  const std::map<int, int> first = observed_first(job);
+  std::set<int> seen;
+  for_each_said<FailureRank>(job, [&](const auto& row) { seen.insert(row.message.rank); });
+  const auto may_be_first = [&](int rank) { return rank < 0 || first.contains(rank); };
+  std::set<std::string> first_texts;
+  for (const ProgramException& each : all) {
+    if (may_be_first(each.rank)) first_texts.insert(each.text);
+  }
+  const auto is_later = [&](const ProgramException& each) {
+    if (may_be_first(each.rank) || first_texts.contains(each.text)) return false;
+    return std::ranges::any_of(first, [&](const auto& other) {
+      const int of_node = each.rank - (other.first - other.second);
+      const bool is_beside = job.nhosts <= 1 && of_node >= 0 && of_node < kRanksOfNode;
+      const bool is_earlier = std::ranges::any_of(all, [&](const ProgramException& exception) {
+        return exception.rank == other.first &&
+               nanoseconds_between(each.line.text, exception.line.text).value_or(0) > 0;
+      });
+      return (seen.contains(each.rank) || is_beside) && !is_earlier;
+    });
+  };
+  std::vector<ProgramException> kept;
+  std::ranges::remove_copy_if(all, std::back_inserter(kept), is_later);
+  all = std::move(kept);
+}
+
 std::vector<ProgramException> find_first_exceptions(const Job& job) {
   if (nccl_failed_by_itself(job)) return {};
-  std::vector<ProgramException> all = own_exceptions(job);
+  std::vector<ProgramException> all = uncaught_first(job, is_own);
+  drop_later_ones(job, all);
   if (all.empty()) return {};
   const auto where = [](const ProgramException& exception) { return exception.line.where; };
   const std::string text = std::ranges::min_element(all, {}, where)->text;
