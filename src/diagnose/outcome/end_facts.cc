@@ -568,8 +568,7 @@ FactValue bus_error(const Job& job, const Instance&) { return died(job, deaths_b
 
 FactValue aborted(const Job& job, const Instance&) { return died(job, aborts(job)); }
 
-FactValue raised_first(const Job& job, const Instance&) {
-  const auto& first = first_exceptions(job);
+FactValue exceptions_answer(const Job& job, const std::vector<ProgramException>& first) {
   if (first.empty()) return unknown();
   FactValue value = yes(first.front().text);
   for (const ProgramException& exception : first) {
@@ -579,6 +578,14 @@ FactValue raised_first(const Job& job, const Instance&) {
     blame(named ? exception.process : process_of_rank(job, exception.rank), exception.rank, value);
   }
   return value;
+}
+
+FactValue raised_first(const Job& job, const Instance&) {
+  return exceptions_answer(job, first_exceptions(job));
+}
+
+FactValue lost_peer_first(const Job& job, const Instance&) {
+  return exceptions_answer(job, lost_first(job));
 }
 
 /// The rank has come to a collective: it has a communicator or finished work.
@@ -662,6 +669,8 @@ constexpr std::array kEndFacts = {
     job_fact("job.exited_first", exited_first),
     // The launcher of some hosts was told to end, and those of other hosts saw failures after that.
     job_fact("job.host_stopped", host_stopped),
+    // Processes lost the other end of a connection, and nothing else failed before.
+    job_fact("job.lost_peer_first", lost_peer_first),
     // Peers closed the connections to processes of the job; named are those that ended first.
     job_fact("job.lost_peers", lost_peers),
     // vLLM says more than once that its workers take nothing, or are given nothing.

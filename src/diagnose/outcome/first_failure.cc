@@ -256,6 +256,13 @@ bool is_own(std::string_view type, std::string_view message) {
   });
 }
 
+/// The other end of a connection is gone.
+bool is_of_lost_peer(std::string_view type, std::string_view) {
+  const std::string_view base = type.substr(type.rfind('.') + 1);
+  return std::ranges::any_of(
+      kPassedOn, [&](const PassedOn& each) { return each.by == "lost" && each.word == base; });
+}
+
 /// A line of one of these kinds stands before `where` in the same stretch of input.
 template <typename... T>
 bool stands_before(const SpeakerLog& log, SourceRef where) {
@@ -454,6 +461,22 @@ std::vector<ProgramException> find_first_exceptions(const Job& job) {
   return all;
 }
 
+/// Nobody is known to have failed, or to have been ended, before whoever lost the other end.
+std::vector<ProgramException> find_lost_first(const Job& job) {
+  if (nccl_failed_by_itself(job) || !first_exceptions(job).empty() || !deaths(job).empty())
+    return {};
+  std::vector<ProgramException> all = uncaught_first(job, is_of_lost_peer);
+  std::erase_if(all, [&](const ProgramException& exception) {
+    const SourceRef where = exception.line.where;
+    return std::ranges::any_of(end_marks(job), [&](const EndOf& mark) {
+      return mark.state == EndState::Stopped ? !is_before(job, where, mark.line().where)
+                                             : is_before(job, mark.line().where, where);
+    });
+  });
+  drop_later_ones(job, all);
+  return all;
+}
+
 }  // namespace
 
 std::vector<Death> deaths(const Job& job) {
@@ -586,6 +609,10 @@ std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job) {
 
 const std::vector<ProgramException>& first_exceptions(const Job& job) {
   return job.answers.of<&find_first_exceptions>(job);
+}
+
+const std::vector<ProgramException>& lost_first(const Job& job) {
+  return job.answers.of<&find_lost_first>(job);
 }
 
 }  // namespace ncclog

@@ -109,6 +109,10 @@ struct ProgramException {
 /// to be the cause.
 const std::vector<ProgramException>& first_exceptions(const Job& job);
 
+/// The exceptions of processes that lost the other end of a connection, where nothing else is known
+/// to have failed before: the process there went away, and its log is missing or silent.
+const std::vector<ProgramException>& lost_first(const Job& job);
+
 /// Exceptions that the program did not outlive, without those that somebody asked for
 /// (KeyboardInterrupt, SystemExit); by process, into Job::processes.
 std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job);
