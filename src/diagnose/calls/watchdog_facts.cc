@@ -510,8 +510,8 @@ FactValue first_hearsay(const Job& job) {
   add_signals(false);
   for_each_said<DumpObserved>(job, [&](const Said<DumpObserved>& said) {
     if (value.known()) return;
-    value.value = fmt::format(
-        "A work timed out on a rank whose lines are not here; {} heard of it", who(said));
+    value.value = fmt::format("A work timed out on a rank whose lines are not here; {} heard of it",
+                              who(said));
     value.evidence = {evidence_of(said.record())};
   });
   value.what = quiet_ranks_phrase(job);
