@@ -204,7 +204,7 @@ std::span<const Fact> all_facts() {
           pci_facts(),       odd_facts(),         hang_facts(),     mismatch_facts(),
           early_end_facts(), init_facts(),        recorder_facts(), watchdog_facts(),
           ras_facts(),       perf_facts(),        late_facts(),     transfer_facts(),
-          report_facts(),    host_network_facts()}) {
+          report_facts(),    host_network_facts(), stack_facts()}) {
       all.insert(all.end(), table.begin(), table.end());
     }
     std::ranges::sort(all, {}, &Fact::name);
