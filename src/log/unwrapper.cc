@@ -11,6 +11,7 @@
 #include "log/line/line_time.h"
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
+#include "log/record_starts.h"
 
 namespace ncclog {
 
@@ -35,6 +36,13 @@ struct Members {
   std::string_view program;
   std::string_view pid;
   std::string_view microseconds;  ///< Since 1970.
+  std::string_view rank;
+  std::string_view level;
+  std::string_view step;  ///< With `loss`: of a record about a step of the training.
+  std::string_view loss;
+  std::string_view traceback;  ///< In one text, or as a list of texts, from bracket to bracket.
+  std::string_view exception_type;
+  std::string_view exception_value;
   bool is_partial = false;        ///< The collector says so.
   bool only_docker_keys = true;   ///< No key but those of docker's own files.
 };
@@ -48,9 +56,17 @@ int message_place_of(std::string_view key) {
   return found == std::end(kMessageKeys) ? -1 : static_cast<int>(found - std::begin(kMessageKeys));
 }
 
-/// Objects whose members count as if they stood outside: Google Cloud's, Elasticsearch's.
+/// Objects whose members count as if they stood outside: Google Cloud's, Elasticsearch's, those of
+/// loguru, logstash and Rust's tracing.
 bool is_envelope(std::string_view parent) {
-  return parent.empty() || parent == "jsonPayload" || parent == "_source";
+  constexpr std::string_view kEnvelopes[] = {"jsonPayload", "_source", "record", "extra", "fields"};
+  return parent.empty() || equals_one_of(parent, kEnvelopes);
+}
+
+/// Keys under which loggers put an exception, or an object about it.
+bool is_exception(std::string_view key) {
+  constexpr std::string_view kKeys[] = {"exception", "exc_info", "error", "err", "exc", "traceback"};
+  return equals_one_of(key, kKeys);
 }
 
 void note_message(std::string_view key, std::string_view value, bool is_bytes, Members& members) {
@@ -69,17 +85,70 @@ void note_outer(std::string_view key, std::string_view value, Members& members) 
   note_message(key, value, false, members);
   if (equals_one_of(key, kTimes)) members.time = value;
   if (key == "stream") members.stream = value;
-  if (key == "_HOSTNAME") members.host = value;
   if (key == "SYSLOG_IDENTIFIER") members.program = value;
-  if (key == "_PID") members.pid = value;
   if (key == "__REALTIME_TIMESTAMP") members.microseconds = value;
   if (key == "logtag") members.is_partial |= value == "P";
   if (key == "partial_message") members.is_partial |= value == "true";
 }
 
+/// What applications say beside their message, in the keys of structlog, loguru, python-json-logger,
+/// zap, Google Cloud and the Elastic Common Schema: dotted, or as objects in objects.
+void note_application(std::string_view parent, std::string_view key, std::string_view value,
+                      Members& members) {
+  struct Meaning {
+    std::string_view Members::*member;
+    std::string_view parent;  ///< Empty: outside.
+    std::string_view key;
+  };
+  constexpr Meaning kMeanings[] = {
+      {&Members::rank, "", "rank"},
+      {&Members::rank, "", "global_rank"},
+      {&Members::host, "", "_HOSTNAME"},
+      {&Members::host, "", "host"},
+      {&Members::host, "", "hostname"},
+      {&Members::host, "", "host.name"},
+      {&Members::host, "host", "name"},
+      {&Members::pid, "", "_PID"},
+      {&Members::pid, "", "pid"},
+      {&Members::pid, "process", "pid"},
+      {&Members::pid, "process", "id"},
+      {&Members::level, "", "level"},
+      {&Members::level, "", "levelname"},
+      {&Members::level, "", "severity"},
+      {&Members::level, "", "log.level"},
+      {&Members::level, "log", "level"},
+      {&Members::level, "level", "name"},
+      {&Members::time, "time", "repr"},
+      {&Members::step, "", "step"},
+      {&Members::step, "", "global_step"},
+      {&Members::step, "", "iteration"},
+      {&Members::loss, "", "loss"},
+      {&Members::loss, "", "train_loss"},
+      {&Members::exception_type, "", "exc_type"},
+      {&Members::exception_type, "", "error.type"},
+      {&Members::exception_value, "", "exc_value"},
+      {&Members::exception_value, "", "error.message"},
+  };
+  for (const Meaning& each : kMeanings) {
+    const bool is_inside = each.parent.empty() ? is_envelope(parent) : each.parent == parent;
+    if (is_inside && each.key == key) members.*each.member = value;
+  }
+  const size_t begin = value.find(kTracebackStart);
+  if (begin != value.npos && members.traceback.empty()) members.traceback = value.substr(begin);
+  if (is_exception(parent)) {
+    constexpr std::string_view kTypes[] = {"type", "exc_type", "name", "class"};
+    constexpr std::string_view kValues[] = {"value", "exc_value", "message"};
+    if (equals_one_of(key, kTypes)) members.exception_type = value;
+    if (equals_one_of(key, kValues)) members.exception_value = value;
+  } else if (is_envelope(parent) && is_exception(key)) {
+    members.exception_value = value;
+  }
+}
+
 void note_string(std::string_view parent, std::string_view key, std::string_view value,
                  Members& members) {
   if (is_envelope(parent)) note_outer(key, value, members);
+  note_application(parent, key, value, members);
   if (parent != "kubernetes" && parent != "labels") return;
   if (key == "pod_name" || key == "pod") members.pod = value;
   if (key == "container_name" || key == "container") members.container = value;
@@ -119,6 +188,15 @@ bool skip_list(Scanner& scan, std::string_view& text) {
 
 bool read_object(Scanner& scan, std::string_view parent, int depth, Members& members);
 
+/// Lines of a traceback, or structlog's objects: what was raised last stands first.
+void note_exceptions(std::string_view key, std::string_view list, int depth, Members& members) {
+  Scanner scan(list.substr(1));
+  skip_space(scan);
+  if (scan.peek() == '{') read_object(scan, key, depth + 1, members);
+  if (scan.rest().starts_with('"') && list.find(kTracebackStart) != list.npos)
+    members.traceback = list;
+}
+
 bool read_value(Scanner& scan, std::string_view parent, std::string_view key, int depth,
                 Members& members) {
   std::string_view value;
@@ -133,9 +211,13 @@ bool read_value(Scanner& scan, std::string_view parent, std::string_view key, in
     case '[':
       if (!skip_list(scan, value)) return false;
       if (key == "MESSAGE" && is_envelope(parent)) note_message(key, value, true, members);
+      if (is_exception(key)) note_exceptions(key, value, depth, members);
       return true;
     default:
-      return !scan.take_while([](char c) { return c != ',' && c != '}' && c != ']'; }).empty();
+      value = trim(scan.take_while([](char c) { return c != ',' && c != '}' && c != ']'; }));
+      if (!value.empty() && is_digit(value.back()) && !is_exception(key) && !is_exception(parent))
+        note_application(parent, key, value, members);
+      return !value.empty();
   }
 }
 
@@ -256,12 +338,52 @@ std::string prefix_of(const Members& members) {
     const bool named = members.stream == "stdout" || members.stream == "stderr";
     prefix = named ? fmt::format("{} {} F ", members.time, members.stream)
                    : fmt::format("{} ", members.time);
+    // As the journal would put it.
+    if (!named && members.pod.empty() && is_name(members.host))
+      prefix += fmt::format("{} app[{}]: ", members.host, parse_int(members.pid).value_or(0));
   }
   if (is_name(members.pod)) {
     prefix += fmt::format("[pod/{}/{}] ", members.pod,
                           is_name(members.container) ? members.container : "container");
   }
+  if (parse_int(members.rank)) prefix += fmt::format("[rank{}]: ", members.rank);
   return prefix;
+}
+
+/// Of a record that reports an exception, the lines that Python would print; of a step, its line.
+void append_application(const Members& members, std::string& text) {
+  const auto begin_line = [&] {
+    if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  };
+  if (!members.step.empty() && !members.loss.empty() && std::ranges::none_of(text, is_digit)) {
+    begin_line();
+    text.append("step ").append(members.step).append(" loss ").append(members.loss);
+  }
+  // What a logger does not call an error was survived. Google Cloud calls DEFAULT what it knows no
+  // level of.
+  constexpr std::string_view kQuiet = "dDiInNtTwW";
+  const bool is_quiet = !members.level.empty() && members.level != "DEFAULT" &&
+                        kQuiet.find(members.level.front()) != kQuiet.npos;
+  if (is_quiet || text.find(kTracebackStart) != text.npos) return;
+  if (members.traceback.starts_with('[')) {
+    Scanner scan(members.traceback);
+    while (scan.skip(scan.peek())) {  // The bracket, then commas.
+      std::string_view line;
+      skip_space(scan);
+      if (!read_string(scan, line)) break;
+      begin_line();
+      append_unescaped(line, text);
+      skip_space(scan);
+    }
+  } else if (!members.traceback.empty()) {
+    begin_line();
+    append_unescaped(members.traceback, text);
+  } else if (!members.exception_value.empty()) {
+    begin_line();
+    if (!members.exception_type.empty())
+      text.append(kTracebackStart).append(":\n").append(members.exception_type).append(": ");
+    append_unescaped(members.exception_value, text);
+  }
 }
 
 }  // namespace
@@ -284,6 +406,7 @@ bool read_collector_json(std::string_view line, CollectorLine& record) {
   } else {
     append_unescaped(members.message, record.text);
   }
+  append_application(members, record.text);
   // Docker cuts lines at 16 KiB without a word: what was cut off lacks the line end.
   const bool is_docker = is_whole && members.only_docker_keys && !members.stream.empty() &&
                          members.message_place == message_place_of("log");

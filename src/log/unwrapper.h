@@ -23,7 +23,10 @@ namespace ncclog {
 
 // JSON of docker json-file, Fluent Bit, Fluentd, Vector, Promtail, logcli, CloudWatch, Google
 // Cloud, journalctl -o json and json-pretty. Any object with a text under a known key counts: what
-// an application logs as JSON is read the same way.
+// an application logs as JSON is read the same way, with the exception and the rank beside its text:
+//
+//   {"event":"gave up","level":"error","rank":2,"exc_type":"ValueError","exc_value":"shard 7 is cut"}
+//       → [rank2]: gave up   [rank2]: Traceback (most recent call last):   [rank2]: ValueError: …
 
 /// A line taken out of its JSON.
 struct CollectorLine {
@@ -36,7 +39,8 @@ struct CollectorLine {
 
 /// Keys, with their quotes, one of which holds the message of every record.
 inline constexpr std::string_view kMessageKeys[] = {"\"log\"", "\"message\"", "\"MESSAGE\"",
-                                                    "\"msg\"", "\"line\"",    "\"textPayload\""};
+                                                    "\"msg\"", "\"line\"",    "\"textPayload\"",
+                                                    "\"event\""};
 
 /// A glance that costs two bytes: false for nearly every line that is not JSON.
 inline bool may_be_collector_json(std::string_view line) {

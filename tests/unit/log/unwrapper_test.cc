@@ -167,6 +167,50 @@ TEST(CollectorJson, ReadsWhatEveryCollectorWrites) {
   for (const auto& [line, expected] : rows) EXPECT_EQ(show_record(line), expected) << line;
 }
 
+TEST(CollectorJson, HandsOnTheExceptionThatAnApplicationLogs) {
+  const std::string head = "Traceback (most recent call last):\n";
+  const std::pair<std::string_view, std::string> rows[] = {
+      // structlog: a text, objects, and the parts alone.
+      {R"({"event":"gave up","level":"error","rank":2,"exception":"Traceback (most recent call last):)"
+       R"(\n  File \"a.py\", line 3, in f\nValueError: x","timestamp":"2026-01-05T12:00:00Z"})",
+       "2026-01-05T12:00:00Z [rank2]: |gave up\n" + head +
+           "  File \"a.py\", line 3, in f\nValueError: x"},
+      {R"({"rank":"1","exception":[{"exc_type":"KeyError","exc_value":"'a'","frames":[{"lineno":3}]}],)"
+       R"("event":"gave up"})",
+       "[rank1]: |gave up\n" + head + "KeyError: 'a'"},
+      {R"({"event":"gave up","exc_type":"ValueError","exc_value":"a\nb"})",
+       "|gave up\n" + head + "ValueError: a\nb"},
+      // A list of lines.
+      {R"({"message":"x","exc_info":["Traceback (most recent call last):\n", "ValueError: a\n"]})",
+       "|x\n" + head + "ValueError: a\n"},
+      // loguru's serialize.
+      {R"({"text":"… x\nTraceback (most recent call last):\nKeyError: 1\n","record":{"exception":)"
+       R"({"type":"KeyError","value":"1","traceback":true},"extra":{"rank":3},"level":{"name":"ERROR",)"
+       R"("no":40},"line":25,"message":"x","time":{"repr":"2026-01-05 12:00:00.123+00:00"}}})",
+       "2026-01-05 12:00:00.123+00:00 [rank3]: |x\n" + head + "KeyError: 1\n"},
+      // python-json-logger, zap, Google Cloud, the Elastic Common Schema.
+      {R"({"levelname":"ERROR","message":"x","exc_info":"Traceback (most recent call last):\nA: b"})",
+       "|x\n" + head + "A: b"},
+      {R"({"level":"error","ts":1767614400.5,"msg":"no step","error":"disk quota exceeded"})",
+       "|no step\ndisk quota exceeded"},
+      {R"({"severity":"ERROR","jsonPayload":{"message":"x","stack_trace":"Traceback (most recent call)"
+       R"( last):\nA: b"}})",
+       "|x\n" + head + "A: b"},
+      {R"({"@timestamp":"2026-01-05T12:00:00Z","log.level":"error","message":"x","host":{"name":"n7"},)"
+       R"("process":{"pid":77},"error":{"type":"A","message":"b","stack_trace":""}})",
+       "2026-01-05T12:00:00Z n7 app[77]: |x\n" + head + "A: b"},
+      // Survived, says its level; said already; a number.
+      {R"({"level":"warning","event":"again","exc_type":"A","exc_value":"b"})", "|again"},
+      {R"({"message":"Traceback (most recent call last):\nA: b","exc_type":"A","exc_value":"b"})",
+       "|" + head + "A: b"},
+      {R"({"message":"x","error":0})", "|x"},
+      // A step whose numbers stand beside the message.
+      {R"({"event":"step","step":8,"loss":0.5,"rank":0})", "[rank0]: |step\nstep 8 loss 0.5"},
+      {R"({"event":"step 8","step":8,"loss":0.5})", "|step 8"},
+  };
+  for (const auto& [line, expected] : rows) EXPECT_EQ(show_record(line), expected) << line;
+}
+
 TEST(CollectorJson, LeavesOtherTextAlone) {
   for (const std::string_view line :
        {"", "{", "{}", R"({"a":"b"})", R"({"log":5})", R"({"log":"x")", R"({"log":"x"} text)",
