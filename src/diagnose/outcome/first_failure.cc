@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/outcome.h"
 
 namespace ncclog {
 namespace {
@@ -263,16 +264,22 @@ bool is_of_lost_peer(std::string_view type, std::string_view) {
       kPassedOn, [&](const PassedOn& each) { return each.by == "lost" && each.word == base; });
 }
 
-/// A line of one of these kinds stands before `where` in the same stretch of input.
+/// The first line of one of these kinds before `where` in the same stretch of input; empty: none.
 template <typename... T>
-bool stands_before(const SpeakerLog& log, SourceRef where) {
-  const auto is_before = [&](uint16_t kind) {
-    const auto& kept = log.records.kept(kind);
-    return std::ranges::any_of(kept, [&](const Record& record) {
-      return record.where.unit == where.unit && record.where < where;
-    });
-  };
-  return (is_before(kKindIndex<T>) || ...);
+Record first_before(const SpeakerLog& log, SourceRef where) {
+  Record first;
+  for (const uint16_t kind : {kKindIndex<T>...}) {
+    for (const Record& record : log.records.kept(kind)) {
+      const bool is_before = record.where.unit == where.unit && record.where < where;
+      if (is_before && (!first || record.where < first.where)) first = record;
+    }
+  }
+  return first;
+}
+
+/// It says that a peer was gone: who ended had failed before.
+bool tells_of_lost_peer(const Record& record) {
+  return parse_record(record).header.message.find("remote process exited") != std::string::npos;
 }
 
 /// NCCL failed by itself somewhere, not because a peer went away. Where order is unknown, that
@@ -294,7 +301,7 @@ bool is_uncaught(const Job& job, const Said<T>& said) {
   if (tag.rank >= 0 || tag.local_rank >= 0 || tag.pid >= 0) return true;
   const auto& logs = nth_process(job, said.process).logs;
   if (std::ranges::any_of(logs, [&](size_t log) {
-        return stands_before<TracebackStarted, TracebackFrame>(job.logs[log], where);
+        return bool(first_before<TracebackStarted, TracebackFrame>(job.logs[log], where));
       })) {
     return true;
   }
@@ -315,6 +322,32 @@ bool is_after_success(const Job& job, SourceRef where) {
   return is_after;
 }
 
+/// Fills in whose exception it is that torch.multiprocessing.spawn hands on: of the process that
+/// failed first, by its number. That is its rank where one host alone is seen, and the rank is.
+void name_by_spawn(const Job& job, ProgramException& exception) {
+  const SourceRef where = exception.line.where;
+  int number = -1;
+  for (const size_t log : nth_process(job, exception.process).logs) {
+    for (const Record& record : job.logs[log].records.kept(kKindIndex<ProcessEnded>)) {
+      const auto ended = read_message<ProcessEnded>(parse_message(record));
+      if (ended.status == "terminated with the following error" &&
+          is_before(job, record.where, where))
+        number = ended.rank;
+    }
+  }
+  if (number < 0) return;
+  std::set<std::string_view> hosts;
+  for (const Process& process : job.processes)
+    if (!process.host.empty()) hosts.insert(process.host);
+  const int known = process_of_rank(job, number);
+  if (known >= 0 && hosts.size() < 2 && is_before(job, nth_process(job, known).first, where)) {
+    exception.process = known;
+    exception.rank = number;
+  } else {
+    exception.text = fmt::format("process {} of the spawn: {}", number, exception.text);
+  }
+}
+
 /// Every process's first exception that it did not catch, of those that `counts` accepts, by type
 /// and message.
 std::vector<ProgramException> uncaught_first(const Job& job,
@@ -322,14 +355,15 @@ std::vector<ProgramException> uncaught_first(const Job& job,
   std::vector<ProgramException> all;
   const auto add = [&](const auto& said) {
     const SourceRef where = said.where();
-    if (!is_uncaught(job, said) || failed_before(job, where) || went_on(job, where) ||
-        is_after_success(job, where)) {
-      return;
-    }
     ProgramException raised{said.process, nth_process(job, said.process).rank,
                             excerpt_of(said.header().message), evidence_of(said.record())};
+    name_by_spawn(job, raised);
+    if (!is_uncaught(job, said) || failed_before(job, where, raised.process) ||
+        went_on(job, where) || is_after_success(job, where)) {
+      return;
+    }
     const auto known = std::ranges::find_if(
-        all, [&](const ProgramException& other) { return other.process == said.process; });
+        all, [&](const ProgramException& other) { return other.process == raised.process; });
     if (known == all.end()) {
       all.push_back(std::move(raised));
     } else if (where < known->line.where) {
@@ -570,12 +604,20 @@ std::string message_of(const Record& record) {
   return excerpt_of(parse_record(record).header.message);
 }
 
-bool failed_before(const Job& job, SourceRef where) {
-  return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
-    return stands_before<NcclException, WatchdogTimeout, WorkException, WorkStatus, DumpSignal,
-                         StoreWaitFailed, StoreTimeout, WorkerFailed, CudaOomException,
-                         HeartbeatTimeout>(log, where);
-  });
+bool failed_before(const Job& job, SourceRef where, int process) {
+  const bool is_known = process >= 0 && is_named(nth_process(job, process));
+  for (size_t log = 0; log < job.logs.size(); ++log) {
+    const Record first =
+        first_before<NcclException, WatchdogTimeout, WorkException, WorkStatus, DumpSignal,
+                     StoreWaitFailed, StoreTimeout, WorkerFailed, CudaOomException,
+                     HeartbeatTimeout>(job.logs[log], where);
+    if (!first) continue;
+    const bool is_of_other =
+        is_known && std::ranges::find(nth_process(job, process).logs, log) ==
+                        nth_process(job, process).logs.end();
+    if (!is_of_other || !tells_of_lost_peer(first)) return true;
+  }
+  return false;
 }
 
 bool went_on(const Job& job, SourceRef where) {

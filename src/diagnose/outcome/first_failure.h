@@ -118,8 +118,9 @@ const std::vector<ProgramException>& lost_first(const Job& job);
 std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job);
 
 /// A time-out, an error of NCCL or of the store, or a worker's end stands before `where` in the same
-/// input.
-bool failed_before(const Job& job, SourceRef where);
+/// input. That others than the process, where it is known, lost a peer does not count: it may have
+/// been that peer, and its words come later than theirs.
+bool failed_before(const Job& job, SourceRef where, int process = -1);
 
 /// Training output stands after `where` in the same input, or all ranks go on calling there: what
 /// failed was caught, and the job went on.

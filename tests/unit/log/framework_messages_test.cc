@@ -140,6 +140,8 @@ const std::vector<EventRow> kExceptions = {
      "unexpectedly"},
     {"RuntimeError: DataLoader worker (pid 4242) is killed by signal: Bus error.",
      "data_loader_killed pid=4242 signal=Bus error."},
+    {"-- Process 2 terminated with the following error:",
+     "process_ended status=terminated with the following error rank=2"},
     {"  what():  [Rank 0] NCCL watchdog thread terminated",
      "cpp_what text=[Rank 0] NCCL watchdog thread terminated"},
 };
