@@ -27,6 +27,9 @@ TEST(NamedFailures, AreFoundInTheWordsOfTheirLibraries) {
       {"open(/x) failed: read-only file system (30)", "Read-only file system"},
       {"UCX  ERROR failed to insert region: Invalid parameter", "Invalid parameter"},
       {"Invalid parameter", ""},
+      {"RuntimeError: DataLoader worker (pid 77) is killed by signal: Bus error.",
+       "is killed by signal: Bus error"},
+      {"DataLoader worker (pid 77) is killed by signal: Killed.", ""},
       {"ours.cu:7: got mycudaErrorNoDevice2", ""},  // Part of a longer name.
       {"CUDA error: invalid resource handle: 0x7f10", "invalid resource handle"},
       {"CUDA error: no CUDA-capable device is detected, see the warning above",
