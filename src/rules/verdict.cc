@@ -85,7 +85,7 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
                     job.host_reports.size() == 1 ? job.host_reports.front().host : "these hosts"),
         {}};
   }
-  // A line that tells how NCCL or the framework fares; a progress bar does not.
+  // A line that tells how NCCL fares. Where there is none, steps or an end tell how the job does.
   const auto is_usable = [](const SpeakerLog& log) {
     const auto is_nccl = [](const auto& entry) {
       return all_kinds()[entry.first].source == Source::Nccl;
@@ -93,7 +93,11 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
     return !log.comms.all.empty() || !log.connections.all.empty() ||
            std::any_of(log.records.begin(), log.records.end(), is_nccl);
   };
-  if (only_dumps || (findings.empty() && std::ranges::none_of(job.logs, is_usable)))
+  const auto has_steps = [](const InputClock& clock) { return clock.last.front().line != 0; };
+  const bool is_seen =
+      end.state == EndState::Finished || std::ranges::any_of(job.clocks, has_steps);
+  if (only_dumps ||
+      (findings.empty() && !is_seen && std::ranges::none_of(job.logs, is_usable)))
     return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
   if (says_otherwise) {
     constexpr std::string_view kSeen[] = {"hung", "crashed", "was slow"};

@@ -459,7 +459,10 @@ std::string seen_words(const Job& job) {
       is_up |= segment->completed.line != 0 || own > 0;
     }
   }
-  if (calls.empty()) return "only lines of the programs around NCCL";
+  if (calls.empty()) {
+    return prints_steps(job) ? "only steps of the program"
+                             : "only lines of the programs around NCCL";
+  }
   const std::string who = ranks.size() == calls.size() ? plural(std::ssize(ranks), "rank")
                                                        : plural(std::ssize(calls), "process");
   if (is_up) return fmt::format("{} at work{}", who, calls_words(calls));
