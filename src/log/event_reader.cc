@@ -42,10 +42,9 @@ bool is_memlock_answer(std::string_view line) {
 /// rest may be on the next line.
 bool is_cut(const Event& event) {
   if (is_of<WatchdogTerminated>(event) || is_of<CppWhat>(event) || is_of<CommAborted>(event)) {
-    constexpr std::string_view kWork = "WorkNCCL(";
-    const size_t work = event.header.message.rfind(kWork);
-    return work != std::string_view::npos &&
-           event.header.message.find(") ", work) == std::string_view::npos;
+    const std::string_view text = event.header.message;
+    const size_t quoted = text.find("Watchdog caught ");
+    return quoted != text.npos && is_cut(parse_event(text.substr(quoted), all_wordings()));
   }
   return (is_of<IbCompletion>(event) || is_of<WatchdogTimeout>(event)) &&
          event.message.wording->general;
