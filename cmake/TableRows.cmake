@@ -3,14 +3,15 @@
 #   NCCL_RAS_ENABLE   2.24.3   -   Int   →   {"NCCL_RAS_ENABLE", "2.24.3", "", "Int"},
 #
 # Two blanks or more stand between columns, "-" for an empty one; lines that begin with "#" are left
-# out. A line that begins with blanks goes on where the one above ends.
+# out. A line that begins with blanks goes on where the one above ends. A blank at an end of a cell is
+# written ␣. LAST is one more cell of each row.
 #
 # With FIGURES, cells behind the first that are numbers are numbers of C++, and empty cells are {}:
 #
 #   t4   turing   -   12   →   {"t4", "turing", {}, 12},
 
 function(make_table_rows table output)
-  cmake_parse_arguments(rows "FIGURES" "" "" ${ARGN})
+  cmake_parse_arguments(rows "FIGURES" "LAST" "" ${ARGN})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
   # All of it at once: in a list of lines, brackets and semicolons would mean something.
   file(READ ${table} rows)
@@ -21,6 +22,10 @@ function(make_table_rows table output)
   string(REGEX REPLACE "  +" "\", \"" rows "${rows}")
   string(REGEX REPLACE "\n([^\n]+)" "\n{\"\\1\"}," rows "${rows}")
   string(REPLACE "\"-\"" "\"\"" rows "${rows}")
+  string(REPLACE "␣" " " rows "${rows}")
+  if(rows_LAST)
+    string(REGEX REPLACE "},(\n|$)" ", \"${rows_LAST}\"},\\1" rows "${rows}")
+  endif()
   if(rows_FIGURES)
     string(REGEX REPLACE "\"([0-9]+(\\.[0-9]+)?)\"," "\\1," rows "${rows}")
     string(REPLACE " \"\"," " {}," rows "${rows}")

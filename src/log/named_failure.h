@@ -31,10 +31,11 @@ struct NamedFailure {
   /// As the library's function for error texts gives it; empty: there is none. '~' in front: other
   /// lines hold it as well, so it counts only beside a word that tells its library.
   std::string_view text;
-  FailureSort sort = FailureSort::Cause;
+  std::string_view word;     ///< For `sort`: "cause", "consequence", "harmless".
   std::string_view finding;  ///< The rule about it; empty: none but that for all, failure-named.
   std::string_view meaning;  ///< Goes on after the text, without a full stop; empty: none.
   std::string_view list;     ///< "cuda": which table it is of.
+  FailureSort sort = FailureSort::Cause;
 };
 
 /// The failure that a line reports by name, the most telling one where it holds several: a cause

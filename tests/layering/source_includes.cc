@@ -23,7 +23,7 @@ const std::vector<Layer>& layer_table() {
       {"base", {}, {"fmt/", "utf8proc"}},
       {"input", {"base"}, {"fmt/", "boost/", "isa-l", "zstd", "archive"}},
       {"log/line", {"base"}, {}},
-      {"log/wording", {"log/line", "base"}, {}},
+      {"log/wording", {"log/line", "base"}, {"re2/"}},
       {"log", {"log/*", "base"}, {"fmt/", "re2/", "hs.h"}},
       // Who reads a job never sees a shard.
       {"model", {"log/*", "base"}, {"fmt/", "boost/"}},

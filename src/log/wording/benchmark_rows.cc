@@ -139,39 +139,14 @@ void set_values(const Columns& row, size_t first, size_t count, const std::strin
 
 }  // namespace
 
-/// Where a rank runs. Fields rank, group, pid, host, device, bus_id, gpu. Releases before 2.0 print
-/// no pid, and once no host: "Rank  0 uses device  0 [0x05] …".
-bool recognise_nccl_tests_rank(std::string_view text, Message& message) {
-  if (!text.starts_with("#  ") && !text.starts_with("Rank ")) return false;
-  const Columns row = columns_of(text);
-  size_t next = row[0] == "#" ? 1 : 0;
-  if (row[next] != "Rank") return false;
-  message.set("rank", row[next + 1]);
-  next += 2;
-  const auto take = [&](std::string_view word, const char* field) {
-    if (row[next] != word) return false;
-    message.set(field, row[next + 1]);
-    next += 2;
-    return true;
-  };
-  take("Group", "group");
-  take("Pid", "pid");
-  if (!take("on", "host") && row[next++] != "uses") return false;
-  const std::string_view bus_id = row[next + 2];
-  if (!take("device", "device") || !bus_id.starts_with('[') || !bus_id.ends_with(']')) return false;
-  message.set("bus_id", bus_id.substr(1, bus_id.size() - 2));
-  const size_t gpu = static_cast<size_t>(bus_id.data() + bus_id.size() - text.data());
-  return message.fill({{"gpu", trim(text.substr(gpu))}});
-}
-
-/// The headings above the rows. Field columns: the names, where this line holds them.
-bool recognise_nccl_tests_columns(std::string_view text, Message& message) {
-  if (!text.starts_with('#') || text.size() > kLongestRow) return false;
-  const Columns row = columns_of(text.substr(1));
-  if (row[0] == "out-of-place") return row[1] == "in-place" || row[1] == "(+";
-  if (row[0] == "(B)") return row[1] == "(elements)";
-  if (row[0] != "size" || row[1] != "count" || row[2] != "type") return false;
-  return message.fill({{"columns", trim(text.substr(1))}});
+bool fits(const re2::RE2& row, std::string_view text, Message& message) {
+  re2::StringPiece groups[kMaxFields + 1];
+  const int count = row.NumberOfCapturingGroups() + 1;
+  const re2::StringPiece all(text.data(), text.size());
+  if (!row.Match(all, 0, all.size(), re2::RE2::ANCHOR_BOTH, groups, count)) return false;
+  for (const auto& [name, group] : row.NamedCapturingGroups())
+    message.set(name, {groups[group].data(), groups[group].size()});
+  return true;
 }
 
 /// A result. Fields size, count, datatype, redop, root, time, algbw, busbw, wrong and the last four
@@ -208,28 +183,6 @@ bool recognise_nccl_tests_result(std::string_view text, Message& message) {
 
 namespace {
 
-/// The number in "1.44GBps"; empty if it is not of that unit.
-std::string_view without_unit(std::string_view cell, std::string_view unit) {
-  if (!cell.ends_with(unit)) return {};
-  cell.remove_suffix(unit.size());
-  return parse_decimal(cell) ? cell : std::string_view{};
-}
-
-/// "32KiB", "1.5GiB", "8B": a size with its unit behind it.
-bool is_payload(std::string_view cell) {
-  if (!cell.ends_with('B')) return false;
-  const size_t number = cell.find_first_not_of("0123456789.");
-  const std::string_view unit = cell.substr(number);
-  constexpr std::string_view kUnits[] = {"B", "iB", "KiB", "MiB", "GiB", "TiB", "KB", "MB", "GB"};
-  return number > 0 && equals_one_of(unit, kUnits);
-}
-
-/// "2.0 KB" as DeepSpeed prints sizes: two cells from `first` on.
-bool is_size_with_unit(const Columns& row, size_t first) {
-  constexpr std::string_view kUnits[] = {"B", "KB", "MB", "GB", "TB"};
-  return parse_decimal(row[first]) && equals_one_of(row[first + 1], kUnits);
-}
-
 /// All cells from `first` on are numbers, `count` of them.
 bool are_numbers(const Columns& row, size_t first, size_t count) {
   if (row.count != first + count) return false;
@@ -238,64 +191,13 @@ bool are_numbers(const Columns& row, size_t first, size_t count) {
                              [](std::string_view cell) { return parse_decimal(cell).has_value(); });
 }
 
-/// "1048576x4" → its two numbers, elements and bytes of each.
-bool is_shape(std::string_view cell) {
-  const size_t x = cell.find('x');
-  return x != cell.npos && parse_int(cell.substr(0, x)) && parse_int(cell.substr(x + 1));
-}
-
 }  // namespace
-
-/// "|   32KiB |   1.44GBps |   0.82GBps | 39.9us | …", or without payload where all rows are of
-/// one. Fields payload, busbw, algbw, time.
-bool recognise_torch_bench_row(std::string_view text, Message& message) {
-  if (!text.starts_with('|') || text.size() > kLongestRow) return false;
-  const Columns row = table_columns_of(text);
-  const size_t busbw = is_payload(row[0]) ? 1 : 0;
-  const std::string_view bus = without_unit(row[busbw], "GBps");
-  const std::string_view alg = without_unit(row[busbw + 1], "GBps");
-  if (bus.empty() || alg.empty()) return false;
-  if (busbw == 1) message.set("payload", row[0]);
-  return message.fill(
-      {{"busbw", bus}, {"algbw", alg}, {"time", without_unit(row[busbw + 2], "us")}});
-}
-
-/// "31.67 GB   8501054668x4   3176.620 ms   171.272   149.863", or raw, without units. Fields
-/// shape, time, time_unit, throughput, busbw.
-bool recognise_ds_bench_row(std::string_view text, Message& message) {
-  if (text.size() > kLongestRow) return false;
-  const Columns row = columns_of(text);
-  const size_t shape = is_size_with_unit(row, 0) ? 2 : 1;
-  if (!parse_decimal(row[0]) || !is_shape(row[shape])) return false;
-  const bool has_unit = row[shape + 2] == "ms" || row[shape + 2] == "us";
-  const size_t throughput = shape + (has_unit ? 3 : 2);
-  if (!parse_decimal(row[shape + 1]) || !are_numbers(row, throughput, 2)) return false;
-  message.set("shape", row[shape]);
-  message.set("time", row[shape + 1]);
-  if (has_unit) message.set("time_unit", row[shape + 2]);
-  return message.fill({{"throughput", row[throughput]}, {"busbw", row[throughput + 1]}});
-}
 
 /// The line above the rows of an operation: its name alone. Field op.
 bool recognise_ds_comms_op(std::string_view text, Message& message) {
   const std::string_view name = trim(text);
   if (find_operation_alias(name, AliasSource::Torch) == nullptr) return false;
   return message.fill({{"op", name}});
-}
-
-/// "2.0 KB   146   11.12   0.08   0.43   0.41". Fields size, size_unit, count, total, time,
-/// throughput, busbw; which of them they are the heading says.
-bool recognise_ds_comms_row(std::string_view text, Message& message) {
-  if (text.size() > kLongestRow) return false;
-  const Columns row = columns_of(text);
-  if (!is_size_with_unit(row, 0) || !parse_int(row[2]) || !are_numbers(row, 3, 4)) return false;
-  return message.fill({{"size", row[0]},
-                       {"size_unit", row[1]},
-                       {"count", row[2]},
-                       {"total", row[3]},
-                       {"time", row[4]},
-                       {"throughput", row[5]},
-                       {"busbw", row[6]}});
 }
 
 /// "COMMS-RES-all_reduce-float32   1048576   262144   71.0   74.1   80.2   69.9   90.3   14.769 …".

@@ -11,6 +11,8 @@
 
 #pragma once
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -79,13 +81,48 @@ inline constexpr auto kTorchOps = [] {
   return names;
 }();
 
-bool recognise_nccl_tests_rank(std::string_view text, Message& message);
-bool recognise_nccl_tests_columns(std::string_view text, Message& message);
 bool recognise_nccl_tests_result(std::string_view text, Message& message);
-bool recognise_torch_bench_row(std::string_view text, Message& message);
-bool recognise_ds_bench_row(std::string_view text, Message& message);
 bool recognise_ds_comms_op(std::string_view text, Message& message);
-bool recognise_ds_comms_row(std::string_view text, Message& message);
 bool recognise_param_row(std::string_view text, Message& message);
+
+// Rows that an expression takes apart, whose groups have the names of fields.
+
+/// Whether all of `text` fits; then the fields hold what the groups do.
+bool fits(const re2::RE2& row, std::string_view text, Message& message);
+
+template <const char* kRow>
+bool recognise_by(std::string_view text, Message& message) {
+  static const re2::RE2 row(kRow, re2::RE2::Latin1);
+  return fits(row, text, message);
+}
+
+/// Where a rank of nccl-tests runs. Releases before 2.0 print no pid, and once no host: "Rank  0
+/// uses device  0 [0x05] …".
+inline constexpr char kNcclTestsRank[] =
+    R"((?:#  \s*)?Rank\s+(?P<rank>\S+)(?:\s+Group\s+(?P<group>\S+))?(?:\s+Pid\s+(?P<pid>\S+))?)"
+    R"((?:\s+on\s+(?P<host>\S+)|\s+uses)\s+device\s+(?P<device>\S+)\s+\[(?P<bus_id>\S*)\])"
+    R"((?:\s+(?P<gpu>.*))?)";
+
+/// The headings above the rows. Field columns: the names, where this line holds them.
+inline constexpr char kNcclTestsColumns[] =
+    R"(#\s*(?:out-of-place\s+(?:in-place|\(\+)(?:\s.*)?|\(B\)\s+\(elements\)(?:\s.*)?|)"
+    R"((?P<columns>size\s+count\s+type(?:\s.*)?)))";
+
+/// "|   32KiB |   1.44GBps |   0.82GBps | 39.9us | …", or without payload where all rows are of
+/// one.
+inline constexpr char kTorchBenchRow[] =
+    R"(\|[\s|,]*(?:(?P<payload>[\d.]+(?:|i|Ki|Mi|Gi|Ti|K|M|G)B)[\s|,]+)?)"
+    R"((?P<busbw>-?[\d.]+)GBps[\s|,]+(?P<algbw>-?[\d.]+)GBps)"
+    R"((?:[\s|,]+(?P<time>-?[\d.]+)us)?(?:[\s|,].*)?)";
+
+/// "31.67 GB   8501054668x4   3176.620 ms   171.272   149.863", or raw, without units.
+inline constexpr char kDsBenchRow[] =
+    R"([-\d.e+]+\s+(?:[KMGT]?B\s+)?(?P<shape>\d+x\d+)\s+(?P<time>[-\d.e+]+)(?:\s+(?P<time_unit>[mu]s))?)"
+    R"(\s+(?P<throughput>[-\d.e+]+)\s+(?P<busbw>[-\d.e+]+))";
+
+/// "2.0 KB   146   11.12   0.08   0.43   0.41", which of them they are the heading says.
+inline constexpr char kDsCommsRow[] =
+    R"((?P<size>[-\d.e+]+)\s+(?P<size_unit>[KMGT]?B)\s+(?P<count>\d+)\s+(?P<total>[-\d.e+]+)\s+)"
+    R"((?P<time>[-\d.e+]+)\s+(?P<throughput>[-\d.e+]+)\s+(?P<busbw>[-\d.e+]+))";
 
 }  // namespace ncclog

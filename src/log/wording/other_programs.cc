@@ -1,7 +1,6 @@
 #include "log/wording/other_programs.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <iterator>
 
@@ -9,82 +8,27 @@
 #include "log/line/line_time.h"
 #include "log/line/scanner.h"
 #include "log/wording/benchmark_rows.h"
+#include "log/wording/words.h"
 
 namespace ncclog {
 namespace {
 
 // What must stand in lines that recognisers accept.
 
-/// How the names of Python's exceptions end.
-constexpr std::string_view kExceptionEnds[] = {"Error", "Exception",      "Interrupt",
-                                               "Exit",  "TimeoutExpired", "StopIteration"};
+constexpr auto kExceptionEnds = listed_words("exception");
+constexpr auto kProcessEnds = listed_words("process-end");
+constexpr auto kJobEnds = listed_words("job-end");
+constexpr auto kExitWords = listed_words("exit");
+constexpr auto kLeavingWords = listed_words("leaving");
+constexpr auto kListedSettings = listed_words("setting");
+constexpr auto kEvalNeedles = listed_words("evaluating");
 
-/// What a shell says of a process that died.
-constexpr std::string_view kProcessEnds[] = {
-    "Segmentation fault",
-    "Bus error",
-    "Killed",
-    "Aborted",
-    "Terminated",
-    "Illegal instruction",
-    "Floating point exception",
-    "Trace/breakpoint trap",
-    "Hangup",
-    "Interrupt",
-    "Quit",
-};
-
-/// In what anybody says of a process that ended, before the number.
-constexpr std::string_view kExitWords[] = {"xited with exit code ",
-                                           "xited with code ",
-                                           "xited with status ",
-                                           "xited with error ",
-                                           "exit with status code",
-                                           "exit status ",
-                                           "terminated with exit",
-                                           "xit code ",
-                                           "xit code:",
-                                           "xit Code:",
-                                           "exited with return",
-                                           "EXIT CODE:",
-                                           "] Error "};
+/// What stands behind the percentage of a tqdm bar, and what loops print.
+constexpr auto kBarMark = kEvalNeedles.first(1);
+constexpr auto kEvalPrints = kEvalNeedles.subspan(1);
 
 /// In what a shell says of a process that it ran from a script.
 constexpr std::string_view kShellPlace[] = {": line "};
-
-/// Behind the percentage of a tqdm bar.
-constexpr std::string_view kBarMark[] = {"%|"};
-
-/// What loops print when they leave the training for a while.
-constexpr std::string_view kEvalPrints[] = {
-    "Evaluating",         "Validating",           "Validation: ",
-    "Running evaluation", "Running validation",   "***** Running Evaluation",
-    "Saving checkpoint",  "saving checkpoint",    "Saving model checkpoint",
-    "evaluating",         "[Eval batch=",         "***** Running Prediction",
-    "Evaluation: ",       "Saving the checkpoint"};
-
-/// Those, and the mark of a bar.
-constexpr auto kEvalNeedles = [] {
-  std::array<std::string_view, std::size(kEvalPrints) + 1> needles{kBarMark[0]};
-  std::copy(std::begin(kEvalPrints), std::end(kEvalPrints), needles.begin() + 1);
-  return needles;
-}();
-
-/// How a rank says that it leaves the others.
-constexpr std::string_view kLeavingWords[] = {"leaving",
-                                              "exhausted",
-                                              "no more data",
-                                              "out of data",
-                                              "stopping early",
-                                              "reached the end of",
-                                              "exiting",
-                                              "Exiting",
-                                              "Early stopping",
-                                              "early stopping",
-                                              "shutting down",
-                                              "aborting process group",
-                                              "aborting the process group",
-                                              "aborting communicator"};
 
 constexpr std::string_view kShmMount[] = {"/dev/shm"};
 
@@ -96,48 +40,6 @@ constexpr std::string_view kGidVersions[] = {" v\x01", "\tv\x01"};
 /// log/literal_set.h.
 constexpr std::string_view kPromptEnds[] = {"\x03$ ", "\x03# "};
 constexpr std::string_view kBarePrompt[] = {"$ "};
-
-/// How the other recognisers' texts begin.
-constexpr std::string_view kComment[] = {"#"};
-constexpr std::string_view kRankBegins[] = {"#", "Rank "};
-constexpr std::string_view kFailureTime[] = {"time:"};
-constexpr std::string_view kIteration[] = {"iteration "};
-constexpr std::string_view kStep[] = {"step:"};
-constexpr std::string_view kMemlock[] = {"max", "Max"};
-constexpr std::string_view kGpu[] = {"GPU"};
-
-/// Whose settings are read where they are listed.
-constexpr std::string_view kListedSettings[] = {"NCCL_", "RCCL_", "FI_CXI_", "FI_EFA_",
-                                                "FI_PROVIDER="};
-
-/// In a shell's word on a job of its own.
-constexpr std::string_view kJobEnds[] = {"illed  ", "borted  ", "egmentation fault", "us error"};
-
-constexpr std::string_view kDigits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
-
-/// Messages of exceptions that other kinds take apart.
-constexpr std::string_view kClaimedMessages[] = {
-    "NCCL error in: ",
-    "NCCL Error ",
-    "NCCL error: ",
-    "NCCL timeout in: ",
-    "NCCL communicator was aborted on rank ",
-    "NCCL communicator encountered error set by ",
-    "CUDA out of memory",
-    "CUDA error: out of memory",
-    "wait timeout after ",
-    "Timeout waiting for key: ",
-    "Socket Timeout",
-    "Timed out after ",
-    "Timed out initializing process group in store based barrier",
-    "The client socket has timed out after ",
-    "The server socket has failed to ",
-    "Detected mismatch between collectives on ranks.",
-    "Expected all tensors to be on the same device",
-    "Work WorkNCCL(",
-    "ProcessGroupWrapper: Monitored Barrier encountered error",
-    "Rank 0 timed out in monitoredBarrier after ",
-};
 
 /// The number in "exited with status 139", if a signal ended that process: Python gives it below
 /// zero, a shell above 128. Empty: no such status is there.
@@ -167,7 +69,7 @@ bool is_claimed(std::string_view base, std::string_view message) {
   if (message.find("NCCL operation ") != message.npos)
     return message.find("Last NCCL warning(error) log entry ") != message.npos;
   if (base == "ChildFailedError" || base == "SignalException") return true;
-  if (starts_with_one_of(message, kClaimedMessages)) return true;
+  if (starts_with_one_of(message, listed_words("claimed"))) return true;
   if (!signal_status_in(message).empty()) return true;
   if (message.starts_with("DataLoader worker (pid"))
     return message.find("is killed by signal") != message.npos;
@@ -323,17 +225,8 @@ bool recognise_signal_status(std::string_view text, Message& message) {
   return message.fill({{"exitcode", status}});
 }
 
-/// "time: 2026-01-05_12:00:03" of torchrun 1.9. Field time.
-bool recognise_failure_time(std::string_view text, Message& message) {
-  Scanner scan(text);
-  if (!scan.skip("time:")) return false;
-  scan.blanks();
-  const std::string_view time = scan.rest();
-  const bool stamp = scan.digits(4) && scan.skip('-') && scan.digits(2) && scan.skip('-') &&
-                     scan.digits(2) && scan.skip('_') && !take_clock(scan).empty();
-  if (!stamp || time.find(' ') != time.npos) return false;
-  return message.fill({{"time", time}});
-}
+/// "time: 2026-01-05_12:00:03" of torchrun 1.9.
+constexpr char kFailureTime[] = R"(time:\s*(?P<time>\d{4}-\d\d-\d\d_\d\d:\d\d:\d\d[^ ]*))";
 
 /// A tqdm bar that is not about evaluation. Fields title, percent, done, total.
 bool recognise_progress_bar(std::string_view text, Message& message) {
@@ -372,27 +265,12 @@ bool recognise_rank_leaves(std::string_view text, Message& message) {
   return message.fill({{"rank", rank}, {"text", text}});
 }
 
-/// Megatron's padded step: "iteration       10/     500 | …". Fields iteration, total.
-bool recognise_megatron_step(std::string_view text, Message& message) {
-  Scanner scan(text);
-  if (!scan.skip("iteration ")) return false;
-  scan.blanks();
-  const std::string_view step = scan.take_while(is_digit, 18);
-  if (step.empty() || !scan.skip('/')) return false;
-  scan.blanks();
-  const std::string_view total = scan.take_while(is_digit, 18);
-  if (total.empty() || !scan.skip(" |")) return false;
-  return message.fill({{"iteration", step}, {"total", total}});
-}
+/// Megatron's padded step: "iteration       10/     500 | …".
+constexpr char kMegatronStep[] =
+    R"(iteration \s*(?P<iteration>\d{1,18})/\s*(?P<total>\d{1,18}) \|.*)";
 
-/// torchtitan's padded step: "step:  7  loss:  7.1234 …". Field iteration.
-bool recognise_titan_step(std::string_view text, Message& message) {
-  Scanner scan(text);
-  if (!scan.skip("step:") || scan.blanks() == 0) return false;
-  const std::string_view step = scan.take_while(is_digit, 18);
-  if (step.empty() || scan.blanks() == 0 || !scan.skip("loss:")) return false;
-  return message.fill({{"iteration", step}});
-}
+/// torchtitan's padded step: "step:  7  loss:  7.1234 …".
+constexpr char kTitanStep[] = R"(step:\s+(?P<iteration>\d{1,18})\s+loss:.*)";
 
 // Output of commands that people keep beside their logs: tables, rows of blanks and tabs.
 //
@@ -402,123 +280,30 @@ bool recognise_titan_step(std::string_view text, Message& message) {
 //
 // Rows are known by their columns alone: the command that printed them may not be in the log.
 
-bool is_p2p_state(std::string_view cell) {
-  constexpr std::string_view kStates[] = {"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"};
-  return equals_one_of(cell, kStates);
-}
+/// A row of "nvidia-smi topo -p2p" with at least one state; the row's own cell is "X". Cells from
+/// the first unknown column on (affinities) do not belong to the matrix.
+constexpr char kP2pRow[] = R"(GPU(?P<gpu>\d+)\s+(?P<cells>(?:X\s+)*(?:OK|CNS|GNS|TNS|NS|DR|U))"
+                           R"((?:\s+(?:X|OK|CNS|GNS|TNS|NS|DR|U))*)(?:\s.*)?)";
 
-bool is_link(std::string_view cell) {
-  constexpr std::string_view kLinks[] = {"PIX", "PXB", "PHB", "NODE", "SYS", "SOC", "PSB"};
-  return equals_one_of(cell, kLinks) || (cell.starts_with("NV") && parse_int(cell.substr(2)));
-}
+/// The same of "nvidia-smi topo -m", with at least one link.
+constexpr char kTopoRow[] =
+    R"(GPU(?P<gpu>\d+)\s+(?P<cells>(?:X\s+)*(?:PIX|PXB|PHB|NODE|SYS|SOC|PSB|NV\d+))"
+    R"((?:\s+(?:X|PIX|PXB|PHB|NODE|SYS|SOC|PSB|NV\d+))*)(?:\s.*)?)";
 
-/// A row of "nvidia-smi topo" with at least one cell that is `known`; the row's own cell is "X".
-/// Cells from the first unknown column on (affinities) do not belong to the matrix. Fields gpu,
-/// cells.
-template <bool (*known)(std::string_view)>
-bool recognise_matrix_row(std::string_view text, Message& message) {
-  if (!text.starts_with("GPU")) return false;
-  const Columns row = columns_of(text);
-  const std::string_view gpu = row[0].substr(3);
-  if (!parse_int(gpu)) return false;
-  size_t end = 1;
-  bool any = false;
-  for (; end < row.count && (row[end] == "X" || known(row[end])); ++end) any |= row[end] != "X";
-  if (!any) return false;
-  message.set("gpu", gpu);
-  const char* first = row[1].data();
-  const char* last = row[end - 1].data() + row[end - 1].size();
-  return message.fill({{"cells", {first, static_cast<size_t>(last - first)}}});
-}
+/// A row of df about /dev/shm.
+constexpr char kShmUsage[] =
+    R"(\s*\S+\s+(?P<size>\S+)\s+(?P<used>\S+)\s+(?P<available>\S+)\s+(?P<percent>\S*)%\s+)"
+    R"((?P<mount>/dev/shm))";
 
-/// "ulimit -l' 8192": the answer behind the command that asked for it.
-std::string_view memlock_answer(std::string_view text) {
-  if (text.empty() || !(is_digit(text.back()) || text.back() == 'd')) return {};
-  const size_t at = text.find(kMemlockQuestion[0]);
-  if (at == text.npos) return {};
-  std::string_view rest = text.substr(at + kMemlockQuestion[0].size());
-  while (!rest.empty() && (rest.front() == '\'' || rest.front() == '"')) rest.remove_prefix(1);
-  rest = trim(rest);
-  return rest == "unlimited" || parse_int(rest) ? rest : std::string_view{};
-}
+/// A row of ncclras' table of communicators: numbers, ranges of them, what is wrong at the end.
+constexpr char kRasCommunicatorRow[] =
+    R"((?P<group>\d+(?:-\d+)?)\s+(?P<communicators>\d+(?:-\d+)?)\s+(?P<nodes>\d+(?:-\d+)?)\s+)"
+    R"((?P<ranks_per_node>\d+(?:-\d+)?)\s+(?P<nranks>\d+(?:-\d+)?)\s+)"
+    R"((?P<ranks_in_group>\d+(?:-\d+)?)\s+(?P<status>NOCOMM|INIT|RUNNING|FINALIZE|ABORT)\s+)"
+    R"((?P<errors>(?:(?:OK|INCOMPLETE|ERROR|MISMATCH),?\b)+))";
 
-bool is_gid(std::string_view cell) {
-  return cell.size() >= 15 && std::ranges::count(cell, ':') == 7 &&
-         std::ranges::all_of(cell, [](char c) { return is_hex_digit(c) || c == ':'; });
-}
-
-/// Takes a prompt off the start; false if there is none.
-bool skip_prompt(Scanner& scan) {
-  if (scan.skip("$ ")) return true;
-  std::string_view inside;
-  if (scan.skip('[')) {
-    if (!scan.until(']', inside, 80) || inside.find_first_of(" @") == inside.npos) return false;
-  } else {
-    if (scan.peek() == '(' && scan.until(')', inside, 60)) scan.skip(' ');
-    const size_t at =
-        scan.take_while([](char c) { return is_word(c) || c == '-' || c == '.'; }).size();
-    if (at == 0 || !scan.skip('@')) return false;
-    const std::string_view place =
-        scan.take_while([](char c) { return !is_blank(c) && c != '$' && c != '#'; });
-    if (place.find(':') == place.npos) return false;
-  }
-  return (scan.skip('$') || scan.skip('#')) && scan.skip(' ');
-}
-
-/// "8" or "4-8".
-bool is_count_or_range(std::string_view cell) {
-  const size_t dash = std::min(cell.find('-'), cell.size());
-  const bool has_end = dash == cell.size() || parse_int(cell.substr(dash + 1)).has_value();
-  return parse_int(cell.substr(0, dash)) && has_end;
-}
-
-/// "OK" or a list of what is wrong: "INCOMPLETE,MISMATCH".
-bool is_ras_errors(std::string_view cell) {
-  constexpr std::string_view kErrors[] = {"OK", "INCOMPLETE", "ERROR", "MISMATCH"};
-  for (size_t begin = 0; begin <= cell.size();) {
-    const size_t end = std::min(cell.find(',', begin), cell.size());
-    if (!equals_one_of(cell.substr(begin, end - begin), kErrors)) return false;
-    begin = end + 1;
-  }
-  return true;
-}
-
-/// A row of ncclras' table of communicators. Fields as RasCommunicatorRow
-/// (log/messages/nccl/ras_client.messages) names them.
-bool recognise_ras_communicator_row(std::string_view text, Message& message) {
-  constexpr std::string_view kFields[] = {"group",  "communicators",  "nodes",  "ranks_per_node",
-                                          "nranks", "ranks_in_group", "status", "errors"};
-  constexpr std::string_view kStatuses[] = {"NOCOMM", "INIT", "RUNNING", "FINALIZE", "ABORT"};
-  if (text.empty() || !is_digit(text.front()) || is_digit(text.back())) return false;
-  const Columns row = columns_of(text);
-  if (row.count != std::size(kFields)) return false;
-  if (!equals_one_of(row[6], kStatuses) || !is_ras_errors(row[7])) return false;
-  for (size_t i = 0; i < 6; ++i) {
-    if (!is_count_or_range(row[i])) return false;
-  }
-  for (size_t i = 0; i < row.count; ++i) message.set(kFields[i], row[i]);
-  return true;
-}
-
-/// A row of df about /dev/shm. Fields size, used, available, percent, mount.
-bool recognise_shm_usage(std::string_view text, Message& message) {
-  if (!text.ends_with(kShmMount[0])) return false;
-  const Columns row = columns_of(text);
-  if (row.count != 6 || row[5] != kShmMount[0] || !row[4].ends_with('%')) return false;
-  return message.fill({{"size", row[1]},
-                       {"used", row[2]},
-                       {"available", row[3]},
-                       {"percent", row[4].substr(0, row[4].size() - 1)},
-                       {"mount", row[5]}});
-}
-
-/// A command line with "ulimit -l" at its end, joined with its answer (log/event_reader.h). Field
-/// limit.
-bool recognise_memlock_answer(std::string_view text, Message& message) {
-  const std::string_view answer = memlock_answer(text);
-  if (!answer.empty()) message.set("limit", answer);
-  return !answer.empty();
-}
+/// A command line with "ulimit -l" at its end, joined with its answer (log/event_reader.h).
+constexpr char kMemlockAnswer[] = R"(.*?ulimit -l['"]*\s*(?P<limit>unlimited|[-+]?\d+))";
 
 /// The row of "ulimit -a" or of /proc/<pid>/limits. Fields limit, unit.
 bool recognise_memlock_row(std::string_view text, Message& message) {
@@ -530,25 +315,15 @@ bool recognise_memlock_row(std::string_view text, Message& message) {
   return message.fill({{"limit", limit}, {"unit", in_kbytes ? row[3].substr(1, 6) : row[5]}});
 }
 
-/// A row of show_gids. Fields device, port, index, gid, address, version, interface.
-bool recognise_gid_row(std::string_view text, Message& message) {
-  Scanner start(text);
-  int number = 0;
-  start.take_while([](char c) { return !is_blank(c); });
-  for (int i = 0; i < 2; ++i) {
-    if (start.blanks() == 0 || !start.number(number)) return false;
-  }
-  const Columns row = columns_of(text.substr(0, 200));
-  if (row.count < 5 || !is_gid(row[3])) return false;
-  const size_t version = row[4] == "v1" || row[4] == "v2" ? 4 : 5;
-  if (row[version] != "v1" && row[version] != "v2") return false;
-  message.set("device", row[0]);
-  message.set("port", row[1]);
-  message.set("index", row[2]);
-  message.set("gid", row[3]);
-  if (version == 5) message.set("address", row[4]);
-  return message.fill({{"version", row[version]}, {"interface", row[version + 1]}});
-}
+/// A row of show_gids.
+constexpr char kGidRow[] =
+    R"((?P<device>\S*)\s+(?P<port>\d+)\s+(?P<index>\d+)\s+(?P<gid>[[:xdigit:]]*(?::[[:xdigit:]]*){7})\s+)"
+    R"((?:(?P<address>\S+)\s+)?(?P<version>v[12])(?:\s+(?P<interface>\S+).*)?)";
+
+/// A prompt with a command behind it: "$ …", "root@host:~# …", "[host ~]# …".
+constexpr char kShellCommand[] =
+    R"((?:\$|(?:\[[^\]]*[ @][^\]]*\]|(?:\([^)]*\) ?)?[\w.-]+@[^\s$#]*:[^\s$#]*)[$#]) \s*)"
+    R"((?P<command>\S.*))";
 
 /// The host in a prompt: of "(venv) ada@node-a:~/x$ ", "[ada@node-a ~]$ "; empty if none is there.
 std::string_view host_in_prompt(std::string_view prompt) {
@@ -557,13 +332,14 @@ std::string_view host_in_prompt(std::string_view prompt) {
   return Scanner(prompt.substr(at + 1)).take_while(is_host_char);
 }
 
-/// A prompt with a command behind it: "$ …", "root@host:~# …", "[host ~]# …". Fields command, host.
+/// A prompt with a command behind it. Fields command, host.
 bool recognise_shell_command(std::string_view text, Message& message) {
-  Scanner scan(text);
-  if (!skip_prompt(scan) || trim(scan.rest()).empty() || !memlock_answer(text).empty())
+  Message answer;
+  if (!recognise_by<kShellCommand>(text, message) || recognise_by<kMemlockAnswer>(text, answer))
     return false;
-  message.set("host", host_in_prompt(text.substr(0, scan.taken())));
-  return message.fill({{"command", trim(scan.rest())}});
+  const std::string_view command = message.field("command");
+  message.set("host", host_in_prompt(text.substr(0, command.data() - text.data())));
+  return true;
 }
 
 /// Text without the quotes that are around all of it.
@@ -598,45 +374,11 @@ bool recognise_listed_setting(std::string_view text, Message& message) {
 
 // Errors in words that no wording knows.
 
-constexpr std::string_view kErrorWords[] = {
-    "xited with exit code",  // srun, mpirun, Docker; "Exited" and "exited"
-    "xited with code",
-    "xited with status",
-    "xited with error",
-    "xited on signal",
-    "returned non-zero exit",
-    "non-zero exit code",
-    "non-zero exit status",
-    "died from signal",
-    "died with signal",
-    "illed by signal",
-    "erminated by signal",
-    "xited by signal",
-    "NCCL WARN ",
-    "NCCL ERROR ",
-    "ncclUnhandledCudaError",
-    "ncclSystemError",
-    "ncclInternalError",
-    "ncclInvalidArgument",
-    "ncclInvalidUsage",
-    "ncclRemoteError",
-    "rcclUnhandledHipError",
-    "unhandled cuda error",
-    "unhandled system error",
-    "gai error:",
-    "NCCL error",
-    "NCCL failure",
-    "NET/OFI Unable",
-    "NET/OFI Failed",
-    "(core dumped)",
-    "dumped core",
-};
-
-/// The first ones, behind which a number follows, or a signal's name; 0 is no error.
-constexpr std::span kEnds = std::span(kErrorWords).first(13);
+/// Behind these a number follows, or a signal's name; 0 is no error.
+constexpr auto kEnds = listed_words("error-exit");
 
 /// Enough by themselves.
-constexpr std::span kFailures = std::span(kErrorWords).subspan(kEnds.size());
+constexpr auto kFailures = listed_words("error");
 
 /// Source code in a traceback, and text that explains an error, name it without reporting one.
 bool is_mention(std::string_view line) {
@@ -658,26 +400,26 @@ constinit const Recogniser kRecognisers[] = {
     {"progress_bar", recognise_progress_bar, kBarMark, {}},
     {"eval_progress", recognise_eval_progress, kEvalNeedles, {}},
     {"rank_leaves", recognise_rank_leaves, kLeavingWords, {}},
-    {"shm_usage", recognise_shm_usage, kShmMount, {}},
-    {"memlock_answer", recognise_memlock_answer, kMemlockQuestion, {}},
-    {"gid_row", recognise_gid_row, kGidVersions, {}},
+    {"shm_usage", recognise_by<kShmUsage>, kShmMount, {}},
+    {"memlock_answer", recognise_by<kMemlockAnswer>, kMemlockQuestion, {}},
+    {"gid_row", recognise_by<kGidRow>, kGidVersions, {}},
     {"shell_command", recognise_shell_command, kPromptEnds, kBarePrompt},
     {"listed_setting", recognise_listed_setting, kListedSettings, {}},
-    {"ras_communicator_row", recognise_ras_communicator_row, {}, kDigits},
+    {"ras_communicator_row", recognise_by<kRasCommunicatorRow>, {}, listed_words("digit")},
     {"nccl_tests_result", recognise_nccl_tests_result, {}, kRowBegins},
-    {"torch_bench_row", recognise_torch_bench_row, {}, kTableBorder},
-    {"ds_bench_row", recognise_ds_bench_row, {}, kDigits},
+    {"torch_bench_row", recognise_by<kTorchBenchRow>, {}, kTableBorder},
+    {"ds_bench_row", recognise_by<kDsBenchRow>, {}, listed_words("digit")},
     {"ds_comms_op", recognise_ds_comms_op, {}, kTorchOps},
-    {"ds_comms_row", recognise_ds_comms_row, {}, kDigits},
+    {"ds_comms_row", recognise_by<kDsCommsRow>, {}, listed_words("digit")},
     {"param_row", recognise_param_row, {}, kParamRow},
-    {"nccl_tests_rank", recognise_nccl_tests_rank, {}, kRankBegins},
-    {"nccl_tests_columns", recognise_nccl_tests_columns, {}, kComment},
-    {"failure_time", recognise_failure_time, {}, kFailureTime},
-    {"megatron_step", recognise_megatron_step, {}, kIteration},
-    {"titan_step", recognise_titan_step, {}, kStep},
-    {"memlock_row", recognise_memlock_row, {}, kMemlock},
-    {"p2p_row", recognise_matrix_row<is_p2p_state>, {}, kGpu},
-    {"topo_row", recognise_matrix_row<is_link>, {}, kGpu},
+    {"nccl_tests_rank", recognise_by<kNcclTestsRank>, {}, listed_words("nccl-tests-rank")},
+    {"nccl_tests_columns", recognise_by<kNcclTestsColumns>, {}, listed_words("comment")},
+    {"failure_time", recognise_by<kFailureTime>, {}, listed_words("failure-time")},
+    {"megatron_step", recognise_by<kMegatronStep>, {}, listed_words("megatron-step")},
+    {"titan_step", recognise_by<kTitanStep>, {}, listed_words("titan-step")},
+    {"memlock_row", recognise_memlock_row, {}, listed_words("memlock")},
+    {"p2p_row", recognise_by<kP2pRow>, {}, listed_words("gpu-row")},
+    {"topo_row", recognise_by<kTopoRow>, {}, listed_words("gpu-row")},
 };
 
 std::span<const Recogniser> recognisers() { return kRecognisers; }
@@ -703,7 +445,7 @@ bool is_eval_title(std::string_view title) {
   return holds_one_of(name, kWords) && name.find("load") == name.npos;
 }
 
-std::span<const std::string_view> error_needles() { return kErrorWords; }
+std::span<const std::string_view> error_needles() { return {kEnds.begin(), kFailures.end()}; }
 
 bool is_zero(std::string_view behind) {
   const size_t at = behind.find_first_not_of(" :=(");
