@@ -1,12 +1,13 @@
 #include "log/record_starts.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <iterator>
 
 #include "base/text.h"
 #include "log/event.h"
 #include "log/line/header.h"
-#include "log/line/line_time.h"
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
 #include "log/messages.h"
@@ -30,6 +31,14 @@ namespace {
 bool ends_in_word(std::string_view before) {
   constexpr std::string_view kMarks = "./)'\"%";
   return !before.empty() && (is_word(before.back()) || kMarks.find(before.back()) != before.npos);
+}
+
+/// How an expression stands at the beginning of a text: its length, 0: it does not.
+size_t length_of(const re2::RE2& expression, std::string_view text) {
+  const re2::StringPiece all(text.data(), text.size());
+  re2::StringPiece found;
+  const bool fits = expression.Match(all, 0, all.size(), re2::RE2::ANCHOR_START, &found, 1);
+  return fits ? found.size() : 0;
 }
 
 /// "[rank3]:" of PyTorch, "[default3]:" of torchrun; its length, 0: none stands at the beginning.
@@ -68,14 +77,9 @@ bool begins_in_bracket(std::string_view line, size_t at) {
 /// "(Worker_TP0 pid=4814)", "(EngineCore_0 pid=7)", "(RayWorkerWrapper pid=9, ip=10.0.0.7)": what
 /// vLLM and Ray put before the lines of a worker.
 bool is_worker_tag(std::string_view text) {
-  Scanner scan(text);
-  if (!scan.skip('(') || !(scan.peek() >= 'A' && scan.peek() <= 'Z')) return false;
-  scan.take_while(is_word);
-  int64_t number = -1;
-  if (scan.skip(" rank=") && !scan.number(number)) return false;
-  if (!scan.skip(" pid=") || !scan.number(number)) return false;
-  if (scan.skip(", ip=")) scan.take_while([](char c) { return c != ')' && !is_blank(c); });
-  return scan.skip(')') && (scan.done() || is_blank(scan.peek()));
+  static const re2::RE2 tag(R"(\([A-Z]\w*(?: rank=\d+)? pid=\d+(?:, ip=[^)\s]*)?\)(?:\s|$))",
+                            re2::RE2::Latin1);
+  return text.find(" pid=") != text.npos && length_of(tag, text) > 0;
 }
 
 /// Place of the record of which the parenthesis at `at` is a part; npos: there is none.
@@ -106,43 +110,24 @@ size_t start_at_parenthesis(std::string_view line, size_t at) {
 /// Place of the record of glog of which the bracket at `at` ends the header:
 /// "E1128 10:22:33.123456  1234 file.cc:12]"; npos: it ends none.
 size_t start_before_bracket(std::string_view line, size_t at) {
-  size_t place = at;
-  while (place > 0 && is_digit(line[place - 1])) --place;
-  if (place == at || place < 2 || line[place - 1] != ':') return line.npos;
-  size_t file = place - 1;
-  while (file > 0 && (is_host_char(line[file - 1]) || line[file - 1] == '/')) --file;
-  // What stands between the time and the file: blanks, a number of a thread.
-  size_t clock = file;
-  while (clock > 0 && (is_blank(line[clock - 1]) || is_digit(line[clock - 1]))) --clock;
-  constexpr size_t kStamp = 20;  // Of "E1128 10:22:33.12345", without the digits behind.
-  if (clock < 15 || line[clock - 1] != '.') return line.npos;
-  for (size_t start = clock - std::min(clock, kStamp); start + 14 < clock; ++start) {
-    constexpr std::string_view kSeverities = "EWIF";
-    Scanner scan(line.substr(start));
-    if (kSeverities.find(scan.peek()) == line.npos || !scan.skip(scan.peek())) continue;
-    const size_t date = scan.take_while(is_digit).size();
-    if ((date != 4 && date != 8) || !scan.skip(' ') || take_clock(scan).empty()) continue;
-    // "[E1128 …" is a record of PyTorch's.
-    const std::string_view before = line.substr(0, start);
-    if (before.ends_with('[')) return line.npos;
-    return ends_in_word(before) || is_understood(before) ? start : line.npos;
-  }
-  return line.npos;
+  // "[E1128 …" is a record of PyTorch's. Between the time and the file a thread's number may stand.
+  static const re2::RE2 header(
+      R"((?:^|[^\[])([EWIF](?:\d{4}|\d{8}) \d\d:\d\d:\d\d\.[\d\s]*[\w./-]*:\d+\])$)",
+      re2::RE2::Latin1);
+  const size_t colon = line.find_last_not_of("0123456789", at - 1);
+  if (colon == line.npos || line[colon] != ':') return line.npos;
+  re2::StringPiece record;
+  if (!re2::RE2::PartialMatch({line.data(), at + 1}, header, &record)) return line.npos;
+  const auto start = static_cast<size_t>(record.data() - line.data());
+  const std::string_view before = line.substr(0, start);
+  return ends_in_word(before) || is_understood(before) ? start : line.npos;
 }
 
 /// Length of the number with which a cell of a table begins. None begins with two zeros, or with
 /// one before another digit: "010.0.0.7" is two texts.
 size_t number_length(std::string_view cell) {
-  Scanner scan(cell);
-  scan.skip('-');
-  if (!scan.skip('0')) {
-    scan.take_while(is_digit);
-  } else if (is_digit(scan.peek())) {
-    return scan.taken();
-  }
-  if (scan.skip('.')) scan.take_while(is_digit);
-  if (scan.skip("e-") || scan.skip("e+")) scan.take_while(is_digit);
-  return scan.taken();
+  static const re2::RE2 number(R"(-?(?:0|[1-9]\d*)?(?:\.\d*)?(?:e[-+]\d*)?)", re2::RE2::Latin1);
+  return length_of(number, cell);
 }
 
 /// Place behind the row of nccl-tests with which `line` begins, where something else goes on in the
