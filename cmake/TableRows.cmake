@@ -4,25 +4,29 @@
 #
 # Two blanks or more stand between columns, "-" for an empty one; lines that begin with "#" are left
 # out. A line that begins with blanks goes on where the one above ends. A blank at an end of a cell is
-# written ␣. LAST is one more cell of each row.
+# written ␣. A cell between backquotes is a name of C++. LAST is one more cell of each row. With ESCAPES
+# backslashes mean what they mean in C++.
 #
 # With FIGURES, cells behind the first that are numbers are numbers of C++, and empty cells are {}:
 #
 #   t4   turing   -   12   →   {"t4", "turing", {}, 12},
 
 function(make_table_rows table output)
-  cmake_parse_arguments(rows "FIGURES" "LAST" "" ${ARGN})
+  cmake_parse_arguments(rows "FIGURES;ESCAPES" "LAST" "" ${ARGN})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
   # All of it at once: in a list of lines, brackets and semicolons would mean something.
   file(READ ${table} rows)
   string(PREPEND rows "\n")
   string(REGEX REPLACE "\n#[^\n]*" "" rows "${rows}")
   string(REGEX REPLACE "\n +" "" rows "${rows}")
-  string(REGEX REPLACE "([\"\\\\])" "\\\\\\1" rows "${rows}")
+  if(NOT rows_ESCAPES)
+    string(REGEX REPLACE "([\"\\\\])" "\\\\\\1" rows "${rows}")
+  endif()
   string(REGEX REPLACE "  +" "\", \"" rows "${rows}")
   string(REGEX REPLACE "\n([^\n]+)" "\n{\"\\1\"}," rows "${rows}")
   string(REPLACE "\"-\"" "\"\"" rows "${rows}")
   string(REPLACE "␣" " " rows "${rows}")
+  string(REGEX REPLACE "\"`([^`\n]*)`\"" "\\1" rows "${rows}")
   if(rows_LAST)
     string(REGEX REPLACE "},(\n|$)" ", \"${rows_LAST}\"},\\1" rows "${rows}")
   endif()

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/text.h"
+#include "log/line/words.h"
 #include "log/literal_set.h"
 #include "log/wording/other_programs.h"
-#include "log/wording/words.h"
 
 namespace ncclog {
 namespace {
@@ -53,7 +53,7 @@ Index make_index() {
   Index index;
   for (NamedFailure& failure : index.failures) {
     failure.sort = sort_of(failure.word);
-    const auto of_list = listed_words(failure.list);
+    const auto of_list = find_words(failure.list);
     const auto beside = of_list.empty() ? listed_words("failed") : of_list;
     const auto add = [&](std::string_view text) -> std::string* {
       if (text.empty()) return nullptr;

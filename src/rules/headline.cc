@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
+#include "log/line/words.h"
 
 namespace ncclog {
 namespace {
@@ -112,17 +113,11 @@ std::string with_shorter_quotation(const std::string& text, size_t room) {
 /// "call 67 of communicator 0x65a1 (4 ranks): …, at /w/train.py:54": what identifies a thing for who
 /// looks for it in the logs, and says nothing of what happened.
 std::string without_identities(std::string text) {
-  constexpr std::string_view kBegins[] = {", of communicator ",
-                                          " of communicator ",
-                                          " on communicator ",
-                                          " of process group ",
-                                          ", at /",
-                                          ", NumelOut="};
   if (const size_t at = text.find(kSource); at != text.npos && at > 0) {
     text.erase(at - 1, kSource.size() + 1);
     if (at == 1) text = capitalised(std::move(text));
   }
-  for (const std::string_view begin : kBegins) {
+  for (const std::string_view begin : listed_words("identity")) {
     for (size_t at = text.find(begin); at != text.npos; at = text.find(begin, at)) {
       // Up to what stands behind the name and a note of its size.
       size_t end = std::min(text.find_first_of(" ,;", at + begin.size()), text.size());
@@ -165,8 +160,6 @@ std::string fitted_headline(std::string_view sentence, size_t room) {
   const auto closed = [&] { return has_stop ? text + "." : text; };
   --room;
   constexpr std::string_view kApart[] = {"; "};
-  constexpr std::string_view kClauses[] = {", ",        "; ",        ": ",
-                                           " because ", " so that ", " although "};
   text = without_identities(std::move(text));
   for (size_t at; !fits() && (at = last_clause(text, text.size(), kApart)) != text.npos;) {
     text.erase(at);
@@ -186,7 +179,7 @@ std::string fitted_headline(std::string_view sentence, size_t room) {
   if (!fits()) text = with_shorter_words(text);
   if (!fits()) text = with_shorter_quotation(text, room);
   if (!fits()) {
-    const size_t at = last_clause(text, bytes_of(text, room), kClauses);
+    const size_t at = last_clause(text, bytes_of(text, room), listed_words("clause"));
     if (at != text.npos) text.erase(text.find_last_not_of(" ,;:", at - 1) + 1);
   }
   if (fits()) return closed();
@@ -212,9 +205,7 @@ std::string first_sentence(std::string_view message) {
 }
 
 std::string_view empty_word(std::string_view headline) {
-  constexpr std::string_view kEmpty[] = {"quoted line",   "(unknown)",          "A process ",
-                                         "ure the cause", "that no line names", "These lines"};
-  for (const std::string_view word : kEmpty) {
+  for (const std::string_view word : listed_words("empty")) {
     const size_t at = headline.find(word);
     if (at != headline.npos && !headline.substr(at).starts_with("A process group")) return word;
   }

@@ -32,32 +32,16 @@ std::string safe_name(std::string_view text) {
 
 /// A launcher's own variables: the task's number, how many there are, what they have in common.
 struct Launcher {
-  std::string_view name;
+  const char* name;
   const char* number;
   const char* count;
-  std::vector<const char*> start;
+  std::string_view start;  ///< With blanks between them.
 };
 
-const std::vector<Launcher>& launchers() {
-  // The innermost first: torchrun's workers inherit what srun sets for torchrun.
-  static const std::vector<Launcher> kAll = {
-      {"torchrun",
-       "RANK",
-       "WORLD_SIZE",
-       {"TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RESTART_COUNT"}},
-      {"mpirun",
-       "OMPI_COMM_WORLD_RANK",
-       "OMPI_COMM_WORLD_SIZE",
-       {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}},
-      {"mpirun", "PMI_RANK", "PMI_SIZE", {"PMI_JOBID", "PMI_ID", "HYDI_CONTROL_FD"}},
-      // Inside a batch script, SLURM_PROCID is 0 without any task.
-      {"srun",
-       "SLURM_PROCID",
-       "SLURM_STEP_NUM_TASKS",
-       {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"}},
-  };
-  return kAll;
-}
+/// The innermost first.
+constexpr Launcher kLaunchers[] = {
+#include "app/run/launchers.inc"
+};
 
 }  // namespace
 
@@ -89,7 +73,7 @@ std::vector<JobSetting> job_settings(LogLevel level, const std::string& folder,
 }
 
 LaunchedTask task_of(const VariableReader& environment) {
-  for (const Launcher& launcher : launchers()) {
+  for (const Launcher& launcher : kLaunchers) {
     const auto number = parse_int(environment(launcher.number));
     const auto count = parse_int(environment(launcher.count));
     constexpr int64_t kMostTasks = 1 << 20;
@@ -97,10 +81,10 @@ LaunchedTask task_of(const VariableReader& environment) {
         *number >= *count) {
       continue;
     }
-    LaunchedTask task{std::string(launcher.name), static_cast<int>(*number),
-                      static_cast<int>(*count), std::string(launcher.name)};
-    for (const char* name : launcher.start) {
-      const std::string value = environment(name);
+    LaunchedTask task{launcher.name, static_cast<int>(*number), static_cast<int>(*count),
+                      launcher.name};
+    for (const std::string_view name : split_blanks(launcher.start)) {
+      const std::string value = environment(std::string(name));
       if (!value.empty()) task.start += "-" + safe_name(value);
     }
     return task;

@@ -16,6 +16,7 @@
 
 #include "log/line/line_time.h"
 #include "log/line/scanner.h"
+#include "log/line/words.h"
 
 namespace ncclog {
 namespace {
@@ -44,9 +45,9 @@ struct PrefixForm {
   uint8_t is = 0;
 
   /// A byte that stands in the first word of every text with such a prefix, or begins the second
-  /// one; NUL: none is known. Most lines are let go by it, without a closer look. Of a first word
+  /// one; empty: none is known. Most lines are let go by it, without a closer look. Of a first word
   /// only kLongestPrefixName bytes are looked at: longer ones are no prefixes.
-  char mark = '\0';
+  std::string_view mark = {};
 
   /// Whether a text counts that has this shape; it may note more of it. Null: all do.
   bool (*accept)(Attempt& it) = nullptr;
@@ -351,21 +352,8 @@ bool begins_cpp_record(std::string_view text) {
 
 /// What processes print themselves, in front of which whatever stands is a prefix.
 bool begins_message(std::string_view text) {
-  constexpr std::string_view kStarts[] = {"[rank",
-                                          "[default",
-                                          "Traceback (most recent call last)",
-                                          "terminate called after",
-                                          "what():  ",
-                                          "NCCL version ",
-                                          "NCCL INFO",
-                                          "NCCL WARN",
-                                          "NCCL TRACE",
-                                          "NCCL CALL",
-                                          "NCCL ABORT",
-                                          "NCCL DIAG",
-                                          "{\""};
   if (trim(text).empty() || begins_cpp_record(text)) return true;
-  return starts_with_one_of(text, kStarts);
+  return starts_with_one_of(text, listed_words("record"));
 }
 
 }  // namespace
@@ -374,11 +362,7 @@ bool begins_message(std::string_view text) {
 bool begins_row_of_test(std::string_view text) {
   // Most lines begin with a letter or a bracket.
   if (text.empty() || (text[0] != '#' && !is_digit(text[0]) && !is_blank(text[0]))) return false;
-  constexpr std::string_view kComments[] = {"# nThread ",          "#  Rank ",
-                                            "#   Rank ",           "# Using devices",
-                                            "#       size ",       "# Out of bounds values",
-                                            "# Avg bus bandwidth", "# Collective test "};
-  if (starts_with_one_of(text, kComments)) return true;
+  if (starts_with_one_of(text, listed_words("test-comment"))) return true;
   // Numbers of lines take the blanks behind them along, so only those between columns are sure.
   constexpr std::string_view kDatatypes[] = {"float", "half", "double", "bf",  "char", "int",
                                              "uint",  "fp8",  "f8",     "f16", "none"};
@@ -397,14 +381,11 @@ namespace {
 
 /// Names that look like hosts and are not: "gpu0: ", "epoch3: ", "python3.10: ".
 bool is_common_word(std::string_view name) {
-  constexpr std::string_view kWords[] = {"rank",  "gpu",    "cuda",  "step",  "epoch", "iter",
-                                         "layer", "python", "stage", "batch", "torch", "sha",
-                                         "md",    "utf",    "eth",   "ib",    "line"};
   size_t letters = 0;
   while (letters < name.size() && is_alpha(name[letters])) ++letters;
   const std::string_view stem = name.substr(0, letters);
   const bool numbered = letters < name.size() && (is_digit(name[letters]) || name[letters] == '.');
-  return numbered && equals_one_of(stem, kWords);
+  return numbered && equals_one_of(stem, listed_words("no-host"));
 }
 
 bool looks_like_host(std::string_view name) {
@@ -465,128 +446,11 @@ bool is_row_or_comment(Attempt& it) {
 
 bool is_in_front_of_text(Attempt& it) { return !trim(it.scan.rest()).empty(); }
 
-// The first form that fits is taken. Those with which every line of a log may begin come first.
+/// "[2026-01-05 12:00:00][node-3]": another bracket follows.
+bool is_before_bracket(Attempt& it) { return it.scan.peek() == '['; }
+
 constexpr PrefixForm kPrefixForms[] = {
-    // Of what starts processes: torchrun, Open MPI, PRRTE, Horovod, srun, Ray, vLLM; and times.
-
-    // "[pod/train-worker-3/pytorch] " of kubectl --prefix, "pod/train-worker-3[pytorch]: ".
-    {"[pod/%H/%w] "},
-    {"pod/%h[%w]: "},
-    // "[rank: 3] " of Lightning, "[rank3]: " of Python's excepthook. Without the blank it is
-    // torchrun's "--role rank": a local rank.
-    {"[rank: %r] ", 0, ':'},
-    {"[rank%r]: ", 0, ':', is_global_rank},
-    {"[rank%l]:", 0, ':'},
-    // docker -t, CloudWatch's with a tab, loggers.
-    {"%t%(%z%|: %|\t%)", kStamp},
-    // SGLang's "[… DP0 TP3] ", or only the bracket.
-    {"[%t%(]%| %w]%)%(%z%|: %|\t%)", kStamp},
-    {"[titan] %t%(%z%|: %|\t%)", kStamp},
-    // "[1,3]<stdout>:", "[0]<stderr>: ", "[1,0][nodea:4242]<stderr>: ".
-    {"[%T]%([%H]%|%)<%s>:%? ", 0, '<'},
-    // Open MPI's "Mon Jan  5 12:00:00 2026<stdout>:", Horovod's with "[3]" before the stream.
-    {"%m%([%T][%H]%|[%T]%|%)<%s>:%? "},
-    {"<%s>:%? "},
-    // "(TrainWorker pid=4242, ip=10.0.0.7) " of Ray, "(VllmWorker rank=1 pid=4242) " of vLLM.
-    {"(%w)%z", 0, '\0', is_actor},
-    // srun --label: "3: ", " 3: ", "03: ".
-    {"%_%k: ", 0, '\0', is_task},
-
-    // Of collectors: containerd, docker, kubectl, journald, syslog, logcli, the kernel.
-
-    // logcli's "{pod=\"w-3\", container=\"pytorch\"} ".
-    {"{%w} ", kBehindStamp, '\0', are_labels},
-    // Containerd's "stderr F ", P where the line goes on in the next one.
-    {"%s%z%(F%z%|P%z%|%)", kBehindStamp | kStamp},
-    // journalctl -o short-iso: "nodea slurmstepd[77]: ". A program without pid would read like a
-    // sentence; only the kernel may do without.
-    {"%h %(%p[%w]%|kernel%): ", kBehindStamp},
-    // CloudWatch's milliseconds since 1970 and a tab.
-    {"%e\t", kStamp},
-    // CloudWatch's "  | 2026-01-05T12:00:00.123Z | ": a column for a stream's name, which is empty.
-    {"|%b%t%b|%z", 0, '|'},
-    // The kernel's "[12345.678901] ", with dmesg -T "[Mon Jan  5 12:00:00 2026] ", with "<3>" of
-    // dmesg -r, "kern  :err   : " of dmesg -x.
-    {"[%m] "},
-    {"[%_%d.%6] "},
-    {"%(<%i>%|kern %w:%w: %)[%m] "},
-    {"%(<%i>%|kern %w:%w: %)[%_%d.%6] "},
-    // All that is left of the journal's line where time and host were taken off.
-    {"kernel: ", 0, ':'},
-    // journald, syslog: "Jan 05 12:00:00 nodea slurmstepd[77]: ".
-    {"%m %h %p%([%w]%|%): "},
-    // "<30>Jan 05 12:00:00 nodea app[77]: ", "<134>1 2026-01-05T12:00:00Z nodea app 77 ID47 - ".
-    {"<%i>%m %h %p%([%w]%|%): "},
-    {"<%i>1 %t %h %w %w %w %x%z%(\xEF\xBB\xBF%|%)"},
-    // journalctl -o export.
-    {"MESSAGE="},
-    // docker compose: "worker-1  | ", swarm: "job_worker.2.k3x9@nodea    | ".
-    {"%p%b|%z", 0, '|', is_service},
-
-    // Of a framework's own logger: vLLM, SGLang, DeepSpeed, torchtitan, fairseq, Hydra, Hugging
-    // Face, Ray, absl and TensorFlow.
-
-    {"[Rank %r] ", kBehindStamp | kStamp},
-    {"[%w] ", kBehindStamp | kStamp, '\0', is_level_or_place},
-    // loguru's "| INFO     | train:step:12 - ".
-    {"| %L%b| %n:%w - ", kBehindStamp},
-    // "| INFO | train_inner | ", "- root - INFO - ": logger and level in either order.
-    {"| %(%w | %L |%|%L | %w |%) ", kBehindStamp},
-    {"- %(%w - %L -%|%L - %w -%) ", kBehindStamp},
-    // A format without the logger's name.
-    {"- %L - ", kBehindStamp},
-    // TensorFlow's "I external/xla/a.cc:12] ".
-    {"%A %f] ", kBehindStamp},
-    // Ray's "INFO worker.py:1528 -- ".
-    {"%L %f -- ", kBehindStamp},
-    // "INFO trainer: ", "INFO trainer[rank 0]: ". What a logger prints at other levels may begin
-    // with the name of an exception that it caught, so that is left in the message's line.
-    {"INFO %n%([rank %d]%|%): ", kBehindStamp},
-    // vLLM's "INFO 01-05 12:00:00 [core.py:58] "; older releases leave the first bracket out.
-    {"%L %v %?[%f] "},
-    // "I0105 12:00:00.000001 4242 a.cc:12] ", and before absl is initialised
-    // "I0000 00:00:1767614400.000001 4242 ", the seconds since 1970 in place of the time.
-    {"%A%(0000 00:00:%d.%6%|%4 %c%)%b%d %f] "},
-    // "INFO:train.loop:" of Python's logging without a formatter.
-    {"%L:%n:"},
-    // "[INFO|trainer.py:3719] 2026-01-05 12:00:00,123 >> " of Hugging Face.
-    {"[%L|%f] %t >> "},
-    // Hydra's "[2026-01-05 12:00:00,123][train][INFO] - ".
-    {"[%t][%n][%L] - "},
-    // "[2026-01-05 12:00:00][node-3][rank5] " of some site.
-    {"[%t]", kStamp, '\0', [](Attempt& it) { return it.scan.peek() == '['; }},
-    // torchrun's "[default3]:", with TorchX's replica "[trainer0|3]:".
-    {"[%w]:", 0, ':', is_role_and_rank},
-    // pdsh, clush: "nodea: ".
-    {"%n: ", 0, ':', is_labelled_host},
-
-    // Of what lines get on their way into a mail, an issue, a diff or a terminal: quotes, line
-    // numbers, borders, bare numbers of ranks.
-    //
-    //   > > 12 | [3] node07:41:42 [3] NCCL INFO …
-    //
-    // All but quotes look like ordinary output, so they count only in front of text that begins a
-    // record of its own.
-
-    // "> ", ">> ", "> > ".
-    {"%_%q%z%_"},
-    // "  12  ", "12 | ", "12) ", "12:" of an editor, of cat -n, of grep -n.
-    {"%_%d%(%b%u%|%b%|%u%)%_", kBeforeRecord},
-    // A list.
-    {"%_%(- %|* %|| %)", kBeforeRecord},
-    // "│ " at the left of a pane of tmux.
-    {"│%b", kBeforeRecord},
-    // A diff's "+   1048576  …".
-    {"+", 0, '\0', is_row_or_comment},
-    // "[3] " of Intel MPI and MPICH, "[11]: " of torchrun's template.
-    {"[%k]%?: ", kBeforeRecord},
-    // stern's "train-worker-3 pytorch ", and others' "worker-3/pytorch> ", "worker-3[pytorch]: ".
-    {"%h%( %n%?:%|/%n>%|[%n]:%) ", kBeforeRecord, '-', is_replica},
-    {"[%H]%([%w]%|%)%?:%? ", kBeforeRecord, '\0', is_site_label},
-    {"<%h> ", kBeforeRecord, '\0', is_host},
-    // Of nobody in particular: a tqdm bar that got no newline, with something behind it on the same
-    // line.
-    {"%B", kBar, '\0', is_in_front_of_text},
+#include "log/line/prefix_forms.inc"
 };
 
 // All of them, by the byte with which they begin.
@@ -649,10 +513,10 @@ constexpr auto kFormsBySecondByte = forms_by_byte([](auto& form, Forms bit, auto
 
 /// The forms that have a byte as their mark.
 constexpr auto kFormsByMark = forms_by_byte([](auto& form, Forms bit, auto& forms) {
-  if (form.mark != '\0') forms[static_cast<unsigned char>(form.mark)] |= bit;
+  if (!form.mark.empty()) forms[static_cast<unsigned char>(form.mark[0])] |= bit;
 });
 
-constexpr Forms kMarked = forms_that([](auto& form) { return form.mark != '\0'; });
+constexpr Forms kMarked = forms_that([](auto& form) { return !form.mark.empty(); });
 
 /// Which of `forms` `text` may have, by its first two bytes and the marks in its first word.
 Forms possible(Forms forms, std::string_view text) {

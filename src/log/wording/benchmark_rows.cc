@@ -7,6 +7,7 @@
 
 #include "base/collectives.h"
 #include "base/text.h"
+#include "log/line/words.h"
 
 namespace ncclog {
 namespace {
@@ -21,14 +22,6 @@ bool is_measure(std::string_view cell) {
   if (cell == "N/A" || cell == "inf" || cell == "nan" || cell == "-nan") return true;
   return !cell.empty() && (is_digit(cell[0]) || cell[0] == '-') &&
          std::ranges::all_of(cell, in_number);
-}
-
-bool is_datatype(std::string_view cell) {
-  constexpr std::string_view kTypes[] = {
-      "int8",    "char",   "uint8",   "int32",   "int",     "uint32",   "int64",   "half",
-      "float16", "float",  "float32", "double",  "float64", "uint64",   "bf16",    "bfloat16",
-      "f8e4m3",  "f8e5m2", "fp8e4m3", "fp8e5m2", "fp16",    "fp8_e4m3", "fp8_e5m2"};
-  return equals_one_of(cell, kTypes);
 }
 
 /// "2026-01-05" before "12:00:00": the stamp that nccl-tests puts behind a row on request.
@@ -166,7 +159,7 @@ bool recognise_nccl_tests_result(std::string_view text, Message& message) {
   if (!shape) return false;
   // Two ways with errors make up a row of nccl-tests alone.
   const bool is_full = shape->out_of_place > 0 && shape->in_place > 0 && shape->has_wrong;
-  if (!is_full && !is_datatype(row[2])) return false;
+  if (!is_full && !equals_one_of(row[2], listed_words("datatype"))) return false;
   if (shape->root > 0 && !parse_int(row[shape->root])) return false;
   message.set("size", row[0]);
   message.set("count", row[1]);

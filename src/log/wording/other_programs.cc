@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "log/line/line_time.h"
 #include "log/line/scanner.h"
+#include "log/line/words.h"
 #include "log/wording/benchmark_rows.h"
-#include "log/wording/words.h"
 
 namespace ncclog {
 namespace {
@@ -94,12 +94,9 @@ bool is_exception_name(std::string_view base) {
 
 /// What else a class is called: "Empty", "BdbQuit", "ShardCorrupt"; not "INFO", "Epoch" or "loss".
 bool is_class_name(std::string_view base) {
-  constexpr std::string_view kPrinted[] = {"Epoch",  "Step",     "Iter",    "Iteration", "Loss",
-                                           "Rank",   "Training", "Warning", "Info",      "Error",
-                                           "During", "Saving",   "Loading", "Traceback"};
   const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
   return !base.empty() && base[0] >= 'A' && base[0] <= 'Z' && std::ranges::any_of(base, is_small) &&
-         !equals_one_of(base, kPrinted);
+         !equals_one_of(base, listed_words("no-class"));
 }
 
 /// The status with which `scan` goes on, "(core dumped)" taken with it, as bash writes it, or with a

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "log/known_messages.h"
+#include "log/line/words.h"
 #include "log/messages.h"
 #include "model/derive/steps.h"
 #include "model/job.h"
@@ -67,13 +68,9 @@ std::set<std::string> hosts_around(const Job& job) {
   for_each_message<ProcessEnded>(job, [&](const auto& message) { hosts.emplace(message.host); });
   hosts.erase("");
   if (!hosts.empty()) return hosts;
-  constexpr std::string_view kStarts[] = {"python", "mpirun",     "mpiexec",   "torchrun",
-                                          "_perf",  "accelerate", "deepspeed", "nranks"};
-  constexpr std::string_view kElsewhere[] = {"srun", "ssh ", "kubectl", "docker", "pdsh",
-                                             "host", "-H ",  "nnodes",  "ray "};
   for_each_message<ShellCommand>(job, [&](const ShellCommand& message) {
-    if (!holds_one_of(message.command, kStarts)) return;
-    const bool is_here = !holds_one_of(message.command, kElsewhere);
+    if (!holds_one_of(message.command, listed_words("starts-ranks"))) return;
+    const bool is_here = !holds_one_of(message.command, listed_words("elsewhere"));
     hosts.emplace(is_here ? message.host : std::string_view());
   });
   const bool is_there = hosts.size() == 1 && !hosts.contains("");

@@ -18,41 +18,7 @@ void add_items(std::string label, const std::vector<std::string>& items, size_t 
 
 Tone tone_of(std::string_view word, Tone otherwise) {
   static constexpr std::pair<std::string_view, Tone> kTones[] = {
-      // Verdicts.
-      {"PROBLEM", Tone::Error},
-      {"SUSPICIOUS", Tone::Warning},
-      {"CLEAN", Tone::Good},
-      {"NOTHING FOUND", Tone::Strong},
-      {"CANNOT JUDGE", Tone::Strong},
-      // How bad a finding or a remark is.
-      {"error", Tone::Error},
-      {"warning", Tone::Warning},
-      {"info", Tone::Quiet},
-      {"note", Tone::Quiet},
-      // Answers to questions and expectations.
-      {"yes", Tone::Good},
-      {"no", Tone::Quiet},
-      {"met", Tone::Good},
-      {"broken", Tone::Warning},
-      {"unknown", Tone::Quiet},
-      // Comparisons of two runs.
-      {"SAME", Tone::Good},
-      {"DIFFERENT", Tone::Warning},
-      {"CANNOT COMPARE", Tone::Strong},
-      // What was measured.
-      {"SLOW", Tone::Error},
-      {"NORMAL", Tone::Good},
-      {"CANNOT TELL", Tone::Strong},
-      {"NOTHING MEASURED", Tone::Strong},
-      {"limited", Tone::Error},
-      {"below", Tone::Warning},
-      {"normal", Tone::Good},
-      // What replays came to.
-      {"reproduced-fault", Tone::Error},
-      {"reproduced-hypothesis", Tone::Good},
-      {"clean-without-defect", Tone::Good},
-      {"not-reproduced", Tone::Warning},
-      {"not-comparable", Tone::Warning},
+#include "report/document/tones.inc"
   };
   for (const auto& [known, tone] : kTones) {
     if (known == word) return tone;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -165,45 +167,31 @@ using Stream = void (*)(const Report& report, const RowTaker& take);
 using Build = Table (*)(const Job& job);
 using Indexes = std::array<std::string_view, 3>;
 
+/// How the rows of a table come about, and by which columns a database finds them.
+struct TableRow {
+  std::string_view name;
+  Stream stream;
+  Build build;
+  Indexes indexes;
+};
+
+constexpr TableRow kRows[] = {
+#include "report/tables/tables.inc"
+};
+
 /// The table of that name, as columns.table has it: first what it is, then its columns.
-constexpr TableKind kind(std::string_view name, Stream stream, Build build = nullptr,
-                         Indexes indexes = {}) {
-  const Column* first = std::ranges::find(kColumns, name, &Column::table);
-  const Column* last = std::find_if(first, std::end(kColumns),
-                                    [name](const Column& column) { return column.table != name; });
-  return {name, first->help, {first + 1, last}, indexes, stream, build};
+constexpr TableKind kind_of(const TableRow& row) {
+  const auto is_other = [&](const Column& column) { return column.table != row.name; };
+  const Column* first = std::ranges::find(kColumns, row.name, &Column::table);
+  const Column* last = std::find_if(first, std::end(kColumns), is_other);
+  return {row.name, first->help, {first + 1, last}, row.indexes, row.stream, row.build};
 }
 
-/// Those of `show` stand side by side.
-constexpr TableKind kTables[] = {
-    kind("job", each_job_row),
-    kind("findings", each_finding_row, nullptr, {"finding"}),
-    kind("evidence", each_evidence_row, nullptr, {"finding"}),
-    kind("advice", each_advice_row, nullptr, {"finding"}),
-    kind("not_judged", each_not_judged_row),
-    kind("inputs", each_input_row),
-    kind("losses", each_loss_row),
-    kind("communicators", each_communicator_row),
-    kind("members", each_member_row, nullptr, {"communicator", "rank"}),
-    kind("environment", each_environment_row, nullptr, {"name"}),
-    kind("connections", each_connection_row, nullptr, {"src_rank, dst_rank", "transport"}),
-    kind("collectives", each_collective_row, nullptr, {"communicator", "rank, op"}),
-    kind("iterations", each_iteration_row, nullptr, {"iteration"}),
-    kind("events", nullptr, nullptr, {"kind", "host, pid", "level"}),
-    kind("ranks", nullptr, ranks_table, {"rank"}),
-    kind("comms", nullptr, communicators_table),
-    kind("fronts", nullptr, fronts_table),
-    kind("env", nullptr, environment_table, {"name"}),
-    kind("net", nullptr, network_table),
-    kind("channels", nullptr, channels_table, {"src_rank, dst_rank", "transport"}),
-    kind("topology", nullptr, topology_table),
-    kind("timeline", nullptr, timeline_table, {"rank"}),
-    kind("unknown", nullptr, unknown_table),
-    kind("flight-recorder", nullptr, flight_recorder_table, {"rank"}),
-    kind("ras", nullptr, ras_table),
-    kind("nccl-tests", nullptr, nccl_tests_table),
-    kind("documentation", nullptr, nullptr, {"table_name"}),
-};
+constexpr auto kTables = [] {
+  std::array<TableKind, std::size(kRows)> tables;
+  std::ranges::transform(kRows, tables.begin(), kind_of);
+  return tables;
+}();
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Which words tell what other programs mean?
+// Which words tell what a text means, of another program mostly?
 //
 //   listed_words("leaving")   "exhausted", "no more data", "stopping early", …
 //
@@ -21,7 +21,7 @@ struct ListedWord {
 };
 
 inline constexpr ListedWord kListedWords[] = {
-#include "log/wording/words.inc"
+#include "log/line/words.inc"
 };
 
 /// Their words alone.
@@ -32,10 +32,15 @@ inline constexpr auto kWordsOfLists = [] {
 }();
 
 /// The words of one list, which stand together in the table; empty: there is no such list.
-constexpr std::span<const std::string_view> listed_words(std::string_view list) {
+constexpr std::span<const std::string_view> find_words(std::string_view list) {
   const auto* const first = std::ranges::find(kListedWords, list, &ListedWord::list);
   const auto count = std::ranges::count(kListedWords, list, &ListedWord::list);
   return std::span(kWordsOfLists).subspan(first - kListedWords, count);
+}
+
+/// The same, known when the program is built.
+consteval std::span<const std::string_view> listed_words(std::string_view list) {
+  return find_words(list);
 }
 
 }  // namespace ncclog
