@@ -34,17 +34,8 @@ std::string_view to_string(Library library) {
 }
 
 Source source_of(Library library) {
-  switch (library) {
-    case Library::Framework:
-      return Source::Framework;
-    case Library::RasClient:
-    case Library::NcclTests:
-    case Library::Benchmark:
-    case Library::Pasted:
-      return Source::Pasted;
-    default:
-      return Source::Nccl;
-  }
+  if (library == Library::Framework) return Source::Framework;
+  return library > Library::Framework ? Source::Pasted : Source::Nccl;
 }
 
 std::string_view Message::field(std::string_view name) const {

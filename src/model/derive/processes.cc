@@ -77,17 +77,17 @@ bool has_other_rank(const SpeakerLog& log, const CommSegment& of) {
 //     rank      : 7 (local_rank: 7)                                       failed
 //     exitcode  : -6 (pid: 4177)
 
-struct ListedRanks {
-  std::multimap<int64_t, ListedRank> by_pid;
-  std::multimap<int, ListedRank> by_rank;
+/// Rows by the pid, and by the rank, that they name.
+using ListedRanks = std::multimap<Speaker, ListedRank>;
 
-  explicit ListedRanks(const std::vector<ListedRank>& rows) {
-    for (const ListedRank& row : rows) {
-      by_pid.emplace(row.pid, row);
-      by_rank.emplace(row.rank, row);
-    }
+ListedRanks by_name(const std::vector<ListedRank>& rows) {
+  ListedRanks listed;
+  for (const ListedRank& row : rows) {
+    listed.emplace(Speaker{.pid = row.pid}, row);
+    listed.emplace(Speaker{.rank = row.rank}, row);
   }
-};
+  return listed;
+}
 
 /// As NCCL prints hosts, up to the first dot; an address is no name, and "localhost" is everywhere.
 std::string host_name(std::string_view host) {
@@ -140,17 +140,11 @@ std::vector<ListedRank> listed_ranks(const Job& job) {
 /// The rows about a process, by what is known of it.
 std::vector<ListedRank> rows_about(const ListedRanks& listed, const Process& process) {
   std::vector<ListedRank> rows;
-  const auto add = [&](const auto& range) {
-    for (auto row = range.first; row != range.second; ++row) {
-      const bool is_there =
-          process.host.empty() || row->second.host.empty() || row->second.host == process.host;
-      if (is_there) rows.push_back(row->second);
-    }
-  };
-  if (process.pid >= 0) {
-    add(listed.by_pid.equal_range(process.pid));
-  } else if (process.rank >= 0) {
-    add(listed.by_rank.equal_range(process.rank));
+  if (process.pid < 0 && process.rank < 0) return rows;
+  const auto name = process.pid >= 0 ? Speaker{.pid = process.pid} : Speaker{.rank = process.rank};
+  for (auto [row, end] = listed.equal_range(name); row != end; ++row) {
+    const std::string& host = row->second.host;
+    if (process.host.empty() || host.empty() || host == process.host) rows.push_back(row->second);
   }
   return rows;
 }
@@ -533,7 +527,7 @@ bool tasks_are_ranks(const Job& job) {
 
 void build_processes(Job& job) {
   job.listed_ranks = listed_ranks(job);
-  const ListedRanks listed(job.listed_ranks);
+  const ListedRanks listed = by_name(job.listed_ranks);
   add_nccl_processes(job, listed);
   const bool has_labelled_ranks = labels_are_ranks(job);
   for (Process& process : job.processes) {

@@ -146,7 +146,6 @@ class TearGuard {
   bool is_torn_form(KnownProcess& known, const Header& header);
 
   size_t record_begin(const Header& header, std::string_view text) const;
-  size_t last_record(const Event& event, std::string_view text) const;
   void add_followed(const Line& record, const Event& event);
   void add_cut_piece(const Line& piece);
   void add_whole(const Line& record, const Event& event, int lines);

@@ -262,7 +262,7 @@ bool TearGuard::note_speaker(const CachedHead& head) {
 /// Where the record of an NCCL header begins if it cut another one off; 0 if nothing stands before
 /// it but what launchers and collectors put there.
 size_t TearGuard::record_begin(const Header& header, std::string_view text) const {
-  if (header.host.empty()) return 0;
+  if (!is_nccl(header) || header.host.empty()) return 0;
   const std::string_view before = header.unexplained;
   const KnownProcess& own = known_as(header.pid);
   const bool is_longer = own.pid == header.pid && own.host.size() < header.host.size() &&
@@ -297,16 +297,10 @@ const TearGuard::KnownProcess* TearGuard::begun_by(std::string_view text,
   });
 }
 
-/// Where the last of several records in `text` begins; 0 if there is one.
-size_t TearGuard::last_record(const Event& event, std::string_view text) const {
-  const Header& header = event.header;
-  return is_nccl(header) ? record_begin(header, text) : 0;
-}
-
 void TearGuard::add(const Line& record, const Event& event, int lines) {
   last_is_whole_ = false;
   if (is_followed(record, lines)) return add_followed(record, event);
-  const size_t begin = last_record(event, record.text);
+  const size_t begin = record_begin(event.header, record.text);
   if (begin == 0) return add_whole(record, event, lines);
   Line piece = record;
   piece.text = record.text.substr(0, begin);
@@ -345,7 +339,7 @@ void TearGuard::add_cut_piece(const Line& piece) {
   is_damaged_ = true;
   const Event event = parse_event(piece.text, all_wordings());
   const Header& header = event.header;
-  if (const size_t begin = last_record(event, piece.text); begin > 0) {
+  if (const size_t begin = record_begin(header, piece.text); begin > 0) {
     Line part = piece;
     part.text = piece.text.substr(0, begin);
     add_cut_piece(part);
