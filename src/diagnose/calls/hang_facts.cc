@@ -549,6 +549,26 @@ void blame_unusual(const Job& job, const Waits& waits, const Blocker& circle, Fa
       join(odd, ", "));
 }
 
+/// Who stands alone, or with few, against all others in every communicator of a circle, sorted; empty
+/// where no side is a clear minority. The many keep one order, so it is the few that left it.
+std::vector<Waiter> lone_side(const Job& job, const Waits& waits, const Blocker& circle) {
+  std::set<std::vector<Waiter>> few;
+  std::set<std::vector<Waiter>> many;
+  for (const size_t f : circle.fronts) {
+    const CallFront& front = waits.fronts[f];
+    std::vector<Waiter> sides[2];
+    for (const int r : front.ahead) sides[0].push_back(waiter_at(job, front.communicator, r));
+    for (const int r : front.behind) sides[1].push_back(waiter_at(job, front.communicator, r));
+    const size_t less = sides[0].size() < sides[1].size() ? 0 : 1;
+    for (std::vector<Waiter>& side : sides) std::ranges::sort(side);
+    few.insert(std::move(sides[less]));
+    many.insert(std::move(sides[1 - less]));
+  }
+  if (few.size() != 1 || many.size() != 1) return {};
+  const size_t others = many.begin()->size();
+  return is_clear(others, others + few.begin()->size()) ? *few.begin() : std::vector<Waiter>{};
+}
+
 /// Those that diverged; in a circle, where somebody must have, also from what the many did for the
 /// first time there.
 std::vector<Divergence> odd_in(const Blocker& circle, const Divergences& left) {
@@ -582,6 +602,11 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
   const Waits& waits = find_waits(job);
   const Divergences left = find_divergences(job);
   FactValue value = yes({});
+  const auto say = [&](std::string_view who) {
+    value.what = fmt::format("{}: {}", who, value.what);
+    return value;
+  };
+  constexpr std::string_view kRanks = "ranks call in different orders and wait for ever";
   for (const Blocker& circle : waits.blockers) {
     if (circle.fronts.size() < 2 || !is_closed_by_fronts(waits, circle)) continue;
     value.what = circle_words(job, waits, circle, value);
@@ -589,7 +614,16 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
     if (!blame_diverged(job, odd_in(circle, left), value)) {
       blame_unusual(job, waits, circle, value);
     }
-    return value;
+    const std::vector<Waiter> lone = lone_side(job, waits, circle);
+    const bool is_blamed = !value.processes.empty() || !value.ranks.empty();
+    if (is_blamed || lone.empty()) return say(kRanks);
+    std::vector<std::string> names;
+    for (const Waiter& waiter : lone) {
+      blame(job, waiter, value);
+      names.push_back(waiter_words(job, waiter));
+    }
+    return say(fmt::format("{} call{} in another order than the others",
+                           few_of(names, kMostNamed, ", "), lone.size() == 1 ? "s" : ""));
   }
   // Who seems to wait for nobody may wait in a call that all have made, behind the one that
   // diverged.
@@ -600,13 +634,13 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
   if (!idle.empty() && !may_wait) return unknown();
   if (blame_diverged(job, left.odd, value)) {
     place_in(job, left.odd.front().communicator, value);
-    return value;
+    return say(kRanks);
   }
-  if (blame_unlike_twins(job, value)) return value;
+  if (blame_unlike_twins(job, value)) return say(kRanks);
   if (left.undecided.empty()) return unknown();
   place_in(job, left.undecided.front().communicator, value);
   value.what = divergence_words(job, left.undecided.front(), value);
-  return value;
+  return say(kRanks);
 }
 
 /// A collective timed out, or the job was silent, all ranks are known, and none lacks anything.
