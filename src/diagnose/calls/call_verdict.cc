@@ -66,6 +66,18 @@ CallVerdict find_mismatch(const std::vector<const CallAccount*>& accounts) {
   return {};
 }
 
+/// A desync report names the rank as furthest back: it joined a collective, and joined none of those
+/// to which all others have gone on, nor does its own watchdog say that it waits.
+bool is_stopped(const Job& job, const CallAccount& account, const LedgerRank& rank) {
+  const bool is_of_all = !account.group.empty() && is_default_group(account.group);
+  if (account.source != CallSource::Desync || !is_of_all || is_torn(job)) return false;
+  const auto may_be_its = [&](const auto& said) { return said.rank < 0 || said.rank == rank.rank; };
+  return std::ranges::none_of(timed_out_work(job), may_be_its) &&
+         std::ranges::none_of(work_progress(job), [&](const WorkProgress& progress) {
+           return progress.is_timeout && may_be_its(progress);
+         });
+}
+
 /// The account's ranks that are behind and wait for nobody; Nothing if most are, since then one has
 /// run ahead.
 CallVerdict late(const Job& job, const CallAccount& account) {
@@ -77,7 +89,8 @@ CallVerdict late(const Job& job, const CallAccount& account) {
   }
   std::vector<int> idle;
   for (const int r : front.behind) {
-    if (member(account, r).is_idle) idle.push_back(r);
+    const LedgerRank& rank = member(account, r);
+    if (rank.is_idle || is_stopped(job, account, rank)) idle.push_back(r);
   }
   if (idle.empty() || !are_few(idle.size(), front.ahead.size())) return {};
   const uint64_t number = front.front + 1;

@@ -156,13 +156,18 @@ FactValue desync_answer(const Job& job) {
   if (verdict.account == nullptr) return unknown();
   const CallAccount& account = *verdict.account;
   const uint64_t number = member(account, verdict.front.ahead.front()).entered;
-  const std::string late =
-      verdict.number == 1 ? "never joined any"
-                          : fmt::format("had finished {} and did not join it", verdict.number - 1);
-  FactValue value = yes(fmt::format("{}, but {} {}, as PyTorch's desync report says",
-                                    joined_words(account, verdict.front.ahead, number),
-                                    members_phrase(account, verdict.named), late),
-                        {{account.line, {}}});
+  const std::string late = members_phrase(account, verdict.named);
+  const uint64_t last = verdict.number - 1;
+  // Those named stand at one number, so all of them are in that collective or none is.
+  const bool is_in_it = !member(account, verdict.named.front()).is_idle;
+  std::string what =
+      is_in_it ? fmt::format("{} joined collective {} and none after it, but {} had come to {}",
+                             late, last, members_phrase(account, verdict.front.ahead), number)
+               : fmt::format("{}, but {} {}", joined_words(account, verdict.front.ahead, number),
+                             late, last == 0 ? "never joined any"
+                                             : fmt::format("had finished {} and did not join it", last));
+  FactValue value = yes(what + ", as PyTorch's desync report says", {{account.line, {}}});
+  value.inferred = is_in_it;
   for (const int m : verdict.named) blame_member(job, account, m, value);
   return value;
 }

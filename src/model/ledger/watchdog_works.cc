@@ -280,11 +280,11 @@ std::vector<int> ranks_in(std::string_view list) {
 struct DesyncGroup {
   std::map<int, LedgerRank> ranks;
   std::set<uint64_t> joined;  ///< Numbers of the collectives that ranks joined.
-  SourceRef line;             ///< That tells who joined, or who did not.
+  SourceRef line;             ///< The first that tells who joined, or who did not.
 
   void add(std::string_view list, uint64_t entered, bool is_open, SourceRef where,
            std::string_view op = {}) {
-    if (!line.is_known()) line = where;
+    if (!line.is_known() || where < line) line = where;
     if (is_open) joined.insert(entered);
     for (const int number : ranks_in(list)) {
       LedgerRank standing{.rank = number,
