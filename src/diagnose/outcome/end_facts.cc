@@ -112,20 +112,25 @@ Death who_ended(const Job& job, const ExitReport& exit) {
   return who;
 }
 
-/// " after \"Loss is nan, stopping training\"": the last error that the rank printed before the
-/// launcher saw it end, in words of its program; empty: none.
+/// " after \"Loss is nan, stopping training\"": the last error, or word of its leaving, that the rank
+/// printed before the launcher saw it end, in words of its program; empty: none.
 std::string complaint_before(const Job& job, int rank, SourceRef end, FactValue& value) {
   Evidence last;
-  const auto add = [&](SourceRef where, const std::string& text) {
-    const bool complains = looks_like_error(text) || named_failure_in(text) != nullptr;
-    const bool is_its = complains && where.unit == end.unit && where < end &&
-                        parse_int(rank_named_in(text)) == rank;
-    if (is_its && last.where < where) last = {where, text};
+  const bool is_own_file = rank_of_file(job, end) == rank;
+  const auto add = [&](SourceRef where, std::string_view text) {
+    const std::string_view named = rank_named_in(text);
+    const bool is_its = named.empty() ? is_own_file : parse_int(named) == rank;
+    if (is_its && where.unit == end.unit && where < end && last.where < where)
+      last = {where, std::string(text)};
+  };
+  const auto add_error = [&](SourceRef where, const std::string& text) {
+    if (looks_like_error(text) || named_failure_in(text) != nullptr) add(where, text);
   };
   for (const auto& [shape, lines] : job.unknown.all) {
-    add(lines.first, lines.example);
-    if (lines.last.is_known()) add(lines.last, lines.latest);
+    add_error(lines.first, lines.example);
+    if (lines.last.is_known()) add_error(lines.last, lines.latest);
   }
+  for_each_said<RankLeaves>(job, [&](const auto& said) { add(said.where(), said.record().text()); });
   if (last.text.empty()) return {};
   value.evidence.push_back(last);
   return fmt::format(" after \"{}\"", excerpt_of(parse_header(last.text).message));

@@ -10,6 +10,7 @@
 #include "base/sorting.h"
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
+#include "diagnose/outcome/first_failure.h"
 #include "log/event.h"
 
 namespace ncclog {
@@ -440,6 +441,25 @@ std::optional<Silence> derive_silence(const Job& job) {
 
 }  // namespace
 
+int rank_of_file(const Job& job, SourceRef where) {
+  const JobUnit* unit = unit_of(job, where);
+  if (unit == nullptr) return -1;
+  const auto is_in = [&](SourceRef line) {
+    const JobUnit* other = unit_of(job, line);
+    return other != nullptr && other->input == unit->input;
+  };
+  std::set<int> ranks;
+  bool are_others_elsewhere = false;
+  for (const Process& process : job.processes) {
+    if (!process.has_nccl && process.rank < 0) continue;
+    const bool is_here = is_in(process.first) || is_in(process.last);
+    if (is_here) ranks.insert(process.rank);
+    are_others_elsewhere |= !is_here;
+  }
+  // A file beside which there is none may be of a launcher whose workers do not all speak.
+  return ranks.size() == 1 && are_others_elsewhere ? *ranks.begin() : -1;
+}
+
 bool is_before(const Job& job, SourceRef line, SourceRef other) {
   return line.line != 0 && line < other && are_ordered(job, line, other);
 }
@@ -535,6 +555,9 @@ std::vector<ExitReport> exit_reports(const Job& job) {
     add_code(said.message.exitcode, said.message.pid, rank_above(job, said.where()), said.record());
   });
   for_each_said<ProcessExited>(job, [&](const auto& said) {
+    // What a program that is not named did while the work went on ended nobody.
+    const bool is_named = said.message.pid >= 0 || said.message.rank >= 0;
+    if (!is_named && went_on(job, said.where())) return;
     add_code(said.message.exitcode, said.message.pid, said.message.rank, said.record());
   });
   std::ranges::stable_sort(reports, {}, [](const ExitReport& exit) { return exit.record.where; });
@@ -552,6 +575,10 @@ std::vector<ExitReport> exit_reports(const Job& job) {
     }
     std::tie(exit.ended.pid, exit.ended.rank, exit.ended.host) =
         std::tie(who->ended.pid, who->ended.rank, who->ended.host);
+  }
+  for (ExitReport& exit : reports) {
+    const bool is_coded = exit.exitcode && exit.ended.pid < 0 && exit.ended.rank < 0;
+    if (is_coded) exit.ended.rank = rank_of_file(job, exit.record.where);
   }
   return reports;
 }

@@ -84,7 +84,11 @@ struct ExitReport {
   std::string words() const;
 };
 
-/// In input order.
+/// The rank whose own file holds that line: no other one speaks there, and others do elsewhere; -1:
+/// none or several.
+int rank_of_file(const Job& job, SourceRef where);
+
+/// In input order. Who names nobody in a rank's own file speaks of that rank.
 std::vector<ExitReport> exit_reports(const Job& job);
 
 // Which lines say that the work, or a process, came to an end?

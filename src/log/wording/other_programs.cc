@@ -42,9 +42,13 @@ constexpr std::string_view kPromptEnds[] = {"\x03$ ", "\x03# "};
 constexpr std::string_view kBarePrompt[] = {"$ "};
 
 /// The number in "exited with status 139", if a signal ended that process: Python gives it below
-/// zero, a shell above 128. Empty: no such status is there.
-std::string_view signal_status_in(std::string_view text) {
+/// zero, a shell above 128. With `of_programs` also the 3 that ends "[entrypoint] train.py exited with
+/// code 3": what a training or its wrapper chose itself. Empty: no such status is there.
+std::string_view exit_status_in(std::string_view text, bool of_programs) {
   constexpr int64_t kSignals[] = {4, 6, 7, 8, 9, 11, 15};
+  constexpr std::string_view kPrograms[] = {".py",    ".sh",       "ython",   "torchrun", "raining",
+                                            "rainer", "ntrypoint", "rogram ", "cript "};
+  constexpr std::string_view kEnds[] = {"", ".", ")"};
   for (const std::string_view words : kExitWords) {
     const size_t at = text.find(words);
     if (at == text.npos) continue;
@@ -60,7 +64,10 @@ std::string_view signal_status_in(std::string_view text) {
     number.remove_suffix(scan.rest().size());
     const int64_t status = parse_int(number).value_or(0);
     const int64_t signal = status < 0 ? -status : status - 128;
-    if (std::ranges::find(kSignals, signal) != std::end(kSignals)) return number;
+    const bool is_own = of_programs && status > 0 && status < 128 &&
+                        equals_one_of(trim(scan.rest()), kEnds) &&
+                        holds_one_of(text.substr(0, at), kPrograms);
+    if (is_own || std::ranges::find(kSignals, signal) != std::end(kSignals)) return number;
   }
   return {};
 }
@@ -204,12 +211,13 @@ bool recognise_job_end(std::string_view text, Message& message) {
   return message.fill({{"pid", pid}, {"status", status}, {"command", trim(scan.rest())}});
 }
 
-/// The status of a process that a signal ended, whoever prints it: "worker (pid 4242) exited with
-/// status 139". Fields exitcode, pid.
-bool recognise_signal_status(std::string_view text, Message& message) {
+/// The status of a process that a signal ended, whoever prints it, or of a training's program that
+/// ended with an error: "worker (pid 4242) exited with status 139". Fields exitcode, pid, rank.
+bool recognise_exit_status(std::string_view text, Message& message) {
   // These have wordings of their own.
   constexpr std::string_view kOthers[] = {"srun: ", "ncclog run: "};
-  const std::string_view status = signal_status_in(text);
+  const bool is_exception = text.find("Error: ") != text.npos;
+  const std::string_view status = exit_status_in(text, !is_exception);
   if (status.empty() || starts_with_one_of(text, kOthers)) return false;
   const std::string_view before = text.substr(0, static_cast<size_t>(status.data() - text.data()));
   const size_t pid = std::min(before.rfind("pid"), before.rfind("PID"));
@@ -218,6 +226,8 @@ bool recognise_signal_status(std::string_view text, Message& message) {
     scan.skip(':') || scan.skip('=');
     scan.blanks();
     message.set("pid", scan.take_while(is_digit, 18));
+  } else {
+    message.set("rank", rank_named_in(before));
   }
   return message.fill({{"exitcode", status}});
 }
@@ -253,9 +263,11 @@ bool recognise_rank_leaves(std::string_view text, Message& message) {
   if (text.size() > kMost || !holds_one_of(text, kLeavingWords)) return false;
   const std::string_view rank = rank_named_in(text);
   // "exiting" alone is what programs print of all that they do.
-  constexpr std::string_view kPlain[] = {"exiting", "Exiting", "shutting down",
+  constexpr std::string_view kPlain[] = {"exiting", "Exiting", "shutting down", "terminating",
                                          "reached the end of"};
-  if (rank.empty() && holds_one_of(text, kPlain)) return false;
+  constexpr std::string_view kLevels[] = {"CRITICAL", "FATAL"};
+  if (rank.empty() && holds_one_of(text, kPlain) && !starts_with_one_of(text, kLevels))
+    return false;
   // NCCL's words for ncclRemoteError are about another process, CUDA's for its limits about none.
   constexpr std::string_view kOthers[] = {"remote process exiting", "resources"};
   if (holds_one_of(text, kOthers)) return false;
@@ -393,7 +405,7 @@ constinit const Recogniser kRecognisers[] = {
     {"traceback_end", recognise_exception<is_class_name>, {}, {}, true},
     {"process_end", recognise_process_end, kShellPlace, kProcessEnds},
     {"job_end", recognise_job_end, kJobEnds, {}},
-    {"signal_status", recognise_signal_status, kExitWords, {}},
+    {"signal_status", recognise_exit_status, kExitWords, {}},
     {"progress_bar", recognise_progress_bar, kBarMark, {}},
     {"eval_progress", recognise_eval_progress, kEvalNeedles, {}},
     {"rank_leaves", recognise_rank_leaves, kLeavingWords, {}},
