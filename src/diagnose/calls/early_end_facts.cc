@@ -18,6 +18,7 @@
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/network/interfaces.h"
+#include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/stop_evidence.h"
@@ -298,8 +299,18 @@ bool is_named_for(const JobInput& input, std::string_view host) {
   return (at == 0 || !is_word(path[at - 1])) && (end == path.size() || !is_word(path[end]));
 }
 
+/// The process, or what is printed behind it in its own file, says that it leaves or that a program
+/// ended: its wrapper goes on, so it is not its host that went.
+bool speaks_of_end(const Job& job, const Process& process) {
+  bool speaks = false;
+  for_each_said<RankLeaves, ProcessExited, ProcessEnded>(job, [&](const auto& said) {
+    speaks |= said.where().unit == process.last.unit && process.last <= said.where();
+  });
+  return speaks && process.rank >= 0 && rank_of_file(job, process.last) == process.rank;
+}
+
 /// The processes of a host, where anything of it is in the logs and nothing of that says how it
-/// ended; nullopt else.
+/// ended, not even a wrapper behind its last words; nullopt else.
 std::optional<std::vector<int>> cut_off_on(const Job& job, std::string_view host) {
   std::vector<int> processes;
   bool is_seen = false;
@@ -312,7 +323,8 @@ std::optional<std::vector<int>> cut_off_on(const Job& job, std::string_view host
     is_seen = true;
     const EndState state = ends[p].state;
     const bool has_last_words = process.cut || process.torn || state == EndState::Finished ||
-                                state == EndState::Failed || state == EndState::Stopped;
+                                state == EndState::Failed || state == EndState::Stopped ||
+                                speaks_of_end(job, process);
     if (has_last_words) return std::nullopt;
     if (process.has_nccl || process.rank >= 0) processes.push_back(static_cast<int>(p));
   }
@@ -329,10 +341,11 @@ FactValue host_lost(const Job& job, const Instance&) {
     const std::string host = host_of_peer(job, said.message.peer);
     is_one &= !host.empty() && (lost.empty() || lost == host);
     lost = host;
-    reporting.insert(nth_process(job, said.process).host);
+    const std::string& reporter = nth_process(job, said.process).host;
+    if (!reporter.empty()) reporting.insert(reporter);
     value.evidence.push_back(evidence_of(said.record()));
   });
-  if (lost.empty() || !is_one || reporting.contains(lost)) return unknown();
+  if (lost.empty() || !is_one || reporting.empty() || reporting.contains(lost)) return unknown();
   const auto processes = cut_off_on(job, lost);
   if (!processes) return unknown();
   value.processes = *processes;
