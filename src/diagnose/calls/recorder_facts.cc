@@ -168,6 +168,12 @@ FactValue as_fact(const Job& job, const CallVerdict& verdict) {
     });
     blame(is_the_jobs ? process_of_rank(job, rank) : -1, rank, value);
   }
+  // Watchdogs that gave up on that call say so in the logs.
+  const bool is_of_all = is_default_group(verdict.account->group);
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    const bool is_it = is_of_all && is_default_group(work.group) && verdict.number > 0;
+    if (is_it && std::cmp_equal(work.seq, verdict.number)) value.evidence.push_back(work.line);
+  }
   if (verdict.account->communicator >= 0) {
     value.communicator = nth_communicator(job, verdict.account->communicator).id;
   }
