@@ -77,7 +77,7 @@ bool is_claimed(std::string_view base, std::string_view message) {
     return message.find("Last NCCL warning(error) log entry ") != message.npos;
   if (base == "ChildFailedError" || base == "SignalException") return true;
   if (starts_with_one_of(message, listed_words("claimed"))) return true;
-  if (!signal_status_in(message).empty()) return true;
+  if (!exit_status_in(message, false).empty()) return true;
   if (message.starts_with("DataLoader worker (pid"))
     return message.find("is killed by signal") != message.npos;
   if (message.starts_with("process "))
