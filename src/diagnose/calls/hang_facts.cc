@@ -24,6 +24,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/majority.h"
@@ -614,16 +615,18 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
     if (!blame_diverged(job, odd_in(circle, left), value)) {
       blame_unusual(job, waits, circle, value);
     }
-    const std::vector<Waiter> lone = lone_side(job, waits, circle);
-    const bool is_blamed = !value.processes.empty() || !value.ranks.empty();
-    if (is_blamed || lone.empty()) return say(kRanks);
-    std::vector<std::string> names;
-    for (const Waiter& waiter : lone) {
-      blame(job, waiter, value);
-      names.push_back(waiter_words(job, waiter));
+    FactValue lone = yes({});
+    for (const Waiter& waiter : lone_side(job, waits, circle)) blame(job, waiter, lone);
+    if (value.processes.empty() && value.ranks.empty())
+      std::tie(value.processes, value.ranks) = std::tie(lone.processes, lone.ranks);
+    const bool is_lone = !lone.processes.empty() || !lone.ranks.empty();
+    if (!is_lone || value.processes != lone.processes || value.ranks != lone.ranks) {
+      return say(kRanks);
     }
+    const CallFront& front = waits.fronts[circle.fronts.front()];
+    const auto& few = front.ahead.size() < front.behind.size() ? front.ahead : front.behind;
     return say(fmt::format("{} call{} in another order than the others",
-                           few_of(names, kMostNamed, ", "), lone.size() == 1 ? "s" : ""));
+                           members_words(job, front.communicator, few), few.size() == 1 ? "s" : ""));
   }
   // Who seems to wait for nobody may wait in a call that all have made, behind the one that
   // diverged.
