@@ -340,7 +340,7 @@ std::string prefix_of(const Members& members) {
                    : fmt::format("{} ", members.time);
     // As the journal would put it.
     if (!named && members.pod.empty() && is_name(members.host))
-      prefix += fmt::format("{} app[{}]: ", members.host, parse_int(members.pid).value_or(0));
+      prefix += fmt::format("{} app[{}]: ", members.host, parse_int(members.pid) ? members.pid : "-");
   }
   if (is_name(members.pod)) {
     prefix += fmt::format("[pod/{}/{}] ", members.pod,
