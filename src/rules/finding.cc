@@ -274,7 +274,7 @@ std::string subject_in_headline(const Job& job, const Finding& finding, const Pa
     if (pids.size() > 1) who = plural(std::ssize(pids), "process");
   }
   if (who.empty()) {
-    if (hosts.empty()) return "a rank";
+    if (hosts.empty()) return "the program";
     return finding.hosts.size() == 1 ? "host " + hosts : hosts;
   }
   return hosts.empty() ? who : fmt::format("{} on {}", who, hosts);

@@ -116,8 +116,11 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
     return {
         VerdictStatus::Clean, "The job finished, and nothing is wrong in what its logs show.", {}};
   }
+  // Who ended the job may have seen what no line tells: that it stood still.
+  const std::string_view words = end.state == EndState::Stopped ? "No failure is reported in {}: {}."
+                                                                : "No problem in {}: {}.";
   return {VerdictStatus::NothingFound,
-          fmt::format("No problem in {}: {}.", lines_words(job), extent_words(job)),
+          fmt::format(fmt::runtime(words), lines_words(job), extent_words(job)),
           {}};
 }
 
