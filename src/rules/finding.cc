@@ -115,10 +115,13 @@ Parties speakers(const Job& job, const std::vector<Firing>& firings,
     if (!counts(hit)) return;
     int last = -1;
     for (const ReadRecord* read : hit.records) {
-      // Mostly several lines of one process stand together; only a line may know its rank.
-      if (read->process() == last && parties.back().rank >= 0) continue;
+      // Mostly several lines of one process stand together. Only a line may know its rank, and
+      // where no process is known, each line another one.
+      const bool is_same = read->process() == last;
+      if (is_same && nth_process(job, last).rank >= 0) continue;
       last = read->process();
-      parties.push_back(party_of(job, *read));
+      Subject party = party_of(job, *read);
+      if (!is_same || party.rank >= 0) parties.push_back(std::move(party));
     }
   });
   return parties;
