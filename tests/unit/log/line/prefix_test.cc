@@ -33,6 +33,8 @@ const std::vector<PrefixRow> kPrefixes = {
     {"| 2026 | text", "| 2026 | text"},
     {"[trainer11]:[rank27]: Traceback", "Traceback", 27, 11},
     {"[trainer0|3]:text", "text", -1, 3},
+    {"trainer-b/0 [default3]:[rank7]: text", "text", 7, 3},
+    {"trainer/0 [0]: text", "trainer/0 [0]: text"},
     {"[rank3]:text", "text", -1, 3},
     {"[rank3]: text", "text", 3},
     {"[rank3]:[rank11]: text", "text", 11, 3},
