@@ -96,6 +96,18 @@ bool begins_a_word(std::string_view text, std::span<const std::string_view> word
   });
 }
 
+/// "Test NCCL failure common.cu:212 'invalid argument": what follows is a result of NCCL, and not
+/// what CUDA calls so, too. `before` is in lower case.
+bool is_before_nccl_result(std::string_view before) {
+  return std::ranges::any_of(listed_words("nccl-result"), [&](std::string_view words) {
+    const size_t at = before.rfind(words);
+    if (at == before.npos) return false;
+    const std::string_view place = before.substr(at + words.size());
+    const size_t end = std::min(place.find(' '), place.size());
+    return place.substr(end) == " '" || place.substr(end) == " ";
+  });
+}
+
 /// The line goes on after what failed, or only tells of it. `before` and `after` are what stands
 /// around the words, in lower case.
 bool is_no_report(std::string_view before, std::string_view after) {
@@ -146,6 +158,7 @@ const NamedFailure* named_failure_in(std::string_view line, std::string_view* wo
       // Only the words around it can say whose failure it is, or that it is one.
       const auto [before, after] = around(number, end);
       if (!begins_a_word(before, beside) && !begins_a_word(after, beside)) return false;
+      if (failure->list == "cuda" && is_before_nccl_result(before)) return false;
     }
     const Worth worth(failure->sort, line.size() - size, end, number);
     if (!best || worth < *best) best = worth;

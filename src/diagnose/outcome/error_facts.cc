@@ -156,12 +156,15 @@ constexpr std::string_view kReports[] = {"nccl_exception",
                                          "proxy_call_failed"};
 
 /// "unhandled system error (ncclSystemError): a system call of NCCL failed; …", or the line itself:
-/// what the line tells of its failure.
+/// what the line tells of its failure. `strange` is a WARN before it in words that nobody knows.
 std::string reason_in(std::string_view line, const NamedFailure* failure,
-                      const ReportedWarning* warning) {
+                      const ReportedWarning* warning, const Record& strange) {
   if (failure == nullptr) return fmt::format("\"{}\"", excerpt_of(line));
   // "a WARN of NCCL says which": it is there.
-  if (failure->list == "nccl" && failure->sort == FailureSort::Consequence && warning != nullptr) {
+  const bool is_told = failure->list == "nccl" && failure->sort == FailureSort::Consequence;
+  if (is_told && strange)
+    return fmt::format("\"{}\" ({})", message_of(strange), words_of(*failure));
+  if (is_told && warning != nullptr) {
     return fmt::format("\"{}\", and NCCL warns: \"{}\"", words_of(*failure),
                        message_of(warning->record));
   }
@@ -245,6 +248,7 @@ FactValue failure_words(const Job& job, const Instance& instance) {
     return yes(fmt::format("\"{}\"", message_of(warning->record)));
   }
   FactValue value = yes("a failure");
+  const auto strange = first_unknown_warning(job);
   std::pair<int, SourceRef> best(3, {});
   const auto add = [&](const Evidence& line, std::string_view text, bool needs_name) {
     const NamedFailure* failure = named_failure_in(text);
@@ -252,7 +256,8 @@ FactValue failure_words(const Job& job, const Instance& instance) {
     const std::pair<int, SourceRef> worth(is_cause ? 0 : failure != nullptr ? 1 : 2, line.where);
     if ((needs_name && failure == nullptr) || best <= worth || is_after_end(job, line)) return;
     best = worth;
-    value.what = reason_in(text, failure, warning);
+    const bool is_warned = strange && is_before(job, strange->where, line.where);
+    value.what = reason_in(text, failure, warning, is_warned ? *strange : Record());
   };
   for (const std::string_view name : kReports) {
     const bool needs_name = name == "python_exception";

@@ -27,6 +27,7 @@ TEST(NamedFailures, AreFoundInTheWordsOfTheirLibraries) {
       {"open(/x) failed: read-only file system (30)", "Read-only file system"},
       {"UCX  ERROR failed to insert region: Invalid parameter", "Invalid parameter"},
       {"Invalid parameter", ""},
+      {"node0: Test CUDA failure common.cu:893 'invalid argument'", "invalid argument"},
       {"RuntimeError: DataLoader worker (pid 77) is killed by signal: Bus error.",
        "is killed by signal: Bus error"},
       {"DataLoader worker (pid 77) is killed by signal: Killed.", ""},
@@ -39,6 +40,23 @@ TEST(NamedFailures, AreFoundInTheWordsOfTheirLibraries) {
   for (const NamedCase& row : kCases) {
     const NamedFailure* failure = named_failure_in(row.line);
     EXPECT_EQ(failure == nullptr ? "" : words_of(*failure), row.words) << row.line;
+  }
+}
+
+TEST(NamedFailures, WhoCarriesTheWordsSaysOfWhichLibraryTheyAre) {
+  constexpr NamedCase kCases[] = {
+      {"node0: Test CUDA failure common.cu:893 'invalid argument'", "cuda"},
+      {"node0: Test NCCL failure common.cu:212 'invalid argument'", "nccl"},
+      {"Test NCCL failure common.cu:212 'invalid argument (run with NCCL_DEBUG=WARN for details) / '",
+       "nccl"},
+      {"RuntimeError: NCCL error in: ../c10d/NCCLUtils.hpp:7, invalid argument, NCCL version 2.14.3",
+       "nccl"},
+      {"n0: Test NCCL failure common.cu:9 'unhandled cuda error / Cuda failure 1 'invalid argument''",
+       "cuda"},
+  };
+  for (const NamedCase& row : kCases) {
+    const NamedFailure* failure = named_failure_in(row.line);
+    EXPECT_EQ(failure == nullptr ? "" : failure->list, row.words) << row.line;
   }
 }
 
