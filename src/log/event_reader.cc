@@ -375,6 +375,10 @@ void EventReader::add_records(const Line& line, int lines) {
   std::string rest(line.text);
   for (; begin != rest.npos; begin = next_record_start(rest)) {
     piece.text = std::string_view(rest).substr(0, begin);
+    // vLLM's "…: the exception's last line, Traceback (most recent call last):".
+    if (std::string_view(rest).substr(begin).starts_with(kTracebackStart) &&
+        piece.text.ends_with(", "))
+      piece.text.remove_suffix(2);
     piece.cut = true;
     joiner_.add(piece, 0);
     rest.erase(0, begin);

@@ -54,6 +54,13 @@ TEST(Tracebacks, TheLineBehindTheFramesIsTheExceptionWhateverItsName) {
             "traceback_started, python_exception bdb.BdbQuit");
 }
 
+TEST(Tracebacks, VllmWritesThemBehindTheLastLineOfTheException) {
+  EXPECT_EQ(meanings("(Worker pid=4) ERROR 05-06 10:11:12 util.py:226] "
+                     "Error while creating shared memory segment /dev/shm/nccl-a (size 9637888), "
+                     "Traceback (most recent call last):"),
+            "shm_create_failed, traceback_started");
+}
+
 TEST(Tracebacks, OtherLinesBehindTheFramesAreNone) {
   EXPECT_EQ(meanings(kFrames + "Epoch: 3"), "traceback_started");
   EXPECT_EQ(meanings(kFrames + "loss: 3.1"), "traceback_started");
