@@ -292,6 +292,7 @@ bool Tracebacks::concern(const Event& event) const {
 
 Event Tracebacks::read(const Event& event) {
   Event result = event;
+  raised_at_.clear();
   const bool is_ignored = is_of<ExceptionIgnored>(event);
   const bool is_begin = is_of<TracebackStarted>(event);
   if (is_whole_info(event.header)) {
@@ -314,14 +315,21 @@ Event Tracebacks::read(const Event& event) {
     result.is_of_traceback = true;
     return result;
   }
-  if (open == open_.end()) return result;
   const std::string_view text = event.header.message;
+  if (open == open_.end()) {
+    if (!is_of<TracebackFrame>(event)) return result;
+    if (open_.size() == kMostOpen) open_.erase(open_.begin());
+    open_.push_back({voice, false, true, true, true, 0, std::string(trim(text))});
+    result.is_of_traceback = true;
+    return result;
+  }
   const bool is_frame = open->has_begun && (text.starts_with(' ') || text.starts_with('\t'));
   if (is_frame) {
     // multiprocessing prints what a finalizer raises while the process leaves, and goes on.
     open->is_ignored |= text.ends_with(", in _run_finalizers");
     if (!is_of<TracebackFrame>(event)) return result;
     open->has_frames = true;
+    open->frame = trim(text);
     // Only where the first line is lost does a frame say what that says.
     result.message = {};
     result.fate = LineFate::Foreign;
@@ -335,10 +343,14 @@ Event Tracebacks::read(const Event& event) {
   if (ended.is_ignored) {
     result.message = {};
     result.fate = LineFate::Foreign;
-  } else if (event.fate == LineFate::Foreign && event.header.level == Level::None) {
+  } else if (event.fate == LineFate::Foreign && event.header.level == Level::None &&
+             !ended.is_headless) {
     result.message = read_exception(trim(text));
     if (result.message.kind != nullptr) result.fate = LineFate::Recognised;
   }
+  if (is_of<PythonException>(result) &&
+      read_message<PythonException>(result.message).message.empty())
+    raised_at_ = ended.frame;
   return result;
 }
 
@@ -349,13 +361,19 @@ EventReader::EventReader(Receiver receive)
       joiner_([this](const Line& record, int lines) { messages_.add(record, lines); }),
       messages_(all_wordings(), [this, receive = std::move(receive)](
                                     const Line& record, const Event& event, int lines) {
-        receive(record, tracebacks_.concern(event) ? tracebacks_.read(event) : event, lines);
-        const std::string quoted = quoted_warning(record, event);
+        const bool is_traced = tracebacks_.concern(event);
+        receive(record, is_traced ? tracebacks_.read(event) : event, lines);
+        std::string quoted = quoted_warning(record, event);
+        const bool is_place = is_traced && !tracebacks_.raised_at().empty();
+        if (is_place) {
+          quoted.assign(record.text.substr(0, event.header.prefix.length));
+          quoted.append(tracebacks_.raised_at());
+        }
         if (quoted.empty()) return;
-        const Event warning = parse_event(quoted, all_wordings());
+        const Event told = parse_event(quoted, all_wordings());
         Line line = record;
         line.text = quoted;
-        if (warning.header.level == Level::Warn) receive(line, warning, 0);
+        if (is_place || told.header.level == Level::Warn) receive(line, told, 0);
       }) {}
 
 void EventReader::add(const Line& line) {

@@ -139,16 +139,23 @@ class Tracebacks {
   /// What `event`, the next one that concerns tracebacks, means where it stands.
   Event read(const Event& event);
 
+  /// The last frame above the exception that was read last, if that has no message that says more;
+  /// else empty.
+  const std::string& raised_at() const { return raised_at_; }
+
  private:
   struct Open {
-    std::string voice;        ///< Who prints it.
-    bool is_ignored = false;  ///< "Exception ignored in" stands above it.
-    bool has_begun = false;   ///< Its first line was there, or a frame.
-    bool has_frames = false;  ///< Behind its first line.
-    int lines = 0;            ///< Of all voices, since it was opened.
+    std::string voice;         ///< Who prints it.
+    bool is_ignored = false;   ///< "Exception ignored in" stands above it.
+    bool has_begun = false;    ///< Its first line was there, or a frame.
+    bool has_frames = false;   ///< Behind its first line.
+    bool is_headless = false;  ///< Its first line is lost, or another exception stands above it.
+    int lines = 0;             ///< Of all voices, since it was opened.
+    std::string frame = {};    ///< The last one: "File "train.py", line 41, in main".
   };
 
   std::vector<Open> open_;
+  std::string raised_at_;
 };
 
 // All of the above. Records that were broken over lines arrive once, with the place of their first

@@ -348,15 +348,32 @@ void name_by_spawn(const Job& job, ProgramException& exception) {
   }
 }
 
+/// "train/data.py:41, next_batch" of the frame "File "/w/train/data.py", line 41, in next_batch";
+/// empty: it is none.
+std::string place_of_frame(std::string_view frame) {
+  constexpr std::string_view kLine = "\", line ";
+  constexpr std::string_view kIn = ", in ";
+  const size_t line = frame.find(kLine);
+  const size_t in = line == frame.npos ? line : frame.find(kIn, line);
+  if (in == frame.npos) return {};
+  std::string_view file = frame.substr(0, line);
+  file.remove_prefix(std::min(file.find('"') + 1, file.size()));
+  const size_t folder = file.rfind('/', file.rfind('/') - 1);
+  if (file.find('/', 1) != file.npos && folder != file.npos) file.remove_prefix(folder + 1);
+  std::string place(file);
+  place.append(":").append(frame.substr(line + kLine.size(), in - line - kLine.size()));
+  return place.append(", ").append(trim(frame.substr(in + kIn.size())));
+}
+
 /// Every process's first exception that it did not catch, of those that `counts` accepts, by type
 /// and message.
 std::vector<ProgramException> uncaught_first(const Job& job,
                                              bool (*counts)(std::string_view, std::string_view)) {
   std::vector<ProgramException> all;
-  const auto add = [&](const auto& said) {
+  const auto add = [&](const auto& said, const std::string& place) {
     const SourceRef where = said.where();
     ProgramException raised{said.process, nth_process(job, said.process).rank,
-                            excerpt_of(said.header().message), evidence_of(said.record())};
+                            excerpt_of(said.header().message) + place, evidence_of(said.record())};
     name_by_spawn(job, raised);
     if (!is_uncaught(job, said) || failed_before(job, where, raised.process) ||
         went_on(job, where) || is_after_success(job, where)) {
@@ -371,11 +388,17 @@ std::vector<ProgramException> uncaught_first(const Job& job,
     }
   };
   for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
-    if (counts(said.message.type, said.message.message)) add(said);
+    if (!counts(said.message.type, said.message.message)) return;
+    std::string place;
+    for_each_said<TracebackFrame>(job, [&](const Said<TracebackFrame>& frame) {
+      if (!said.message.message.empty() || frame.where() != said.where()) return;
+      place = " in " + excerpt_of(place_of_frame(frame.header().message));
+    });
+    add(said, place);
   });
   for_each_said<DataLoaderKilled>(job, [&](const Said<DataLoaderKilled>& said) {
     // Without a pid the worker itself printed it, and it is no exception of the rank.
-    if (said.message.pid >= 0) add(said);
+    if (said.message.pid >= 0) add(said, {});
   });
   return all;
 }

@@ -54,6 +54,20 @@ TEST(Tracebacks, TheLineBehindTheFramesIsTheExceptionWhateverItsName) {
             "traceback_started, python_exception bdb.BdbQuit");
 }
 
+TEST(Tracebacks, AnExceptionWithoutAMessageIsToldWithItsLastFrame) {
+  EXPECT_EQ(meanings(kFrames + "NotImplementedError"),
+            "traceback_started, python_exception NotImplementedError, traceback_frame");
+  EXPECT_EQ(meanings(of_rank(3, kFrames + "AssertionError")),
+            "traceback_started, python_exception AssertionError, traceback_frame");
+  // Ray's frames stand below the exception of the task.
+  EXPECT_EQ(
+      meanings(kFrames + "task.Failed: in a worker\n  File \"a/b/loss.py\", line 7, in value\n"
+                         "    assert ok\nAssertionError"),
+      "traceback_started, python_exception task.Failed, traceback_frame, "
+      "python_exception AssertionError, traceback_frame");
+  EXPECT_EQ(meanings("AssertionError"), "python_exception AssertionError");
+}
+
 TEST(Tracebacks, VllmWritesThemBehindTheLastLineOfTheException) {
   EXPECT_EQ(meanings("(Worker pid=4) ERROR 05-06 10:11:12 util.py:226] "
                      "Error while creating shared memory segment /dev/shm/nccl-a (size 9637888), "

@@ -47,11 +47,14 @@ TEST(NamedFailures, WhoCarriesTheWordsSaysOfWhichLibraryTheyAre) {
   constexpr NamedCase kCases[] = {
       {"node0: Test CUDA failure common.cu:893 'invalid argument'", "cuda"},
       {"node0: Test NCCL failure common.cu:212 'invalid argument'", "nccl"},
-      {"Test NCCL failure common.cu:212 'invalid argument (run with NCCL_DEBUG=WARN for details) / '",
+      {"Test NCCL failure common.cu:212 'invalid argument (run with NCCL_DEBUG=WARN for details) / "
+       "'",
        "nccl"},
-      {"RuntimeError: NCCL error in: ../c10d/NCCLUtils.hpp:7, invalid argument, NCCL version 2.14.3",
+      {"RuntimeError: NCCL error in: ../c10d/NCCLUtils.hpp:7, invalid argument, NCCL version "
+       "2.14.3",
        "nccl"},
-      {"n0: Test NCCL failure common.cu:9 'unhandled cuda error / Cuda failure 1 'invalid argument''",
+      {"n0: Test NCCL failure common.cu:9 'unhandled cuda error / Cuda failure 1 'invalid "
+       "argument''",
        "cuda"},
   };
   for (const NamedCase& row : kCases) {
