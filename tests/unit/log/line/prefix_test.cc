@@ -65,6 +65,9 @@ const std::vector<PrefixRow> kPrefixes = {
      "GPUBOX"},
     {"alpha: [rank3]: text", "text", 3, -1, "alpha"},
     {"[rank3]:  what():  text", "  what():  text", -1, 3},
+    // A changed nccl-tests.
+    {"run(), common.cu:1174, # text", "# text"},
+    {"run(), common.cu:1174, text", "run(), common.cu:1174, text"},
     // Kubernetes, containerd, docker, journald, the kernel.
     {"[pod/train-worker-3/pytorch] text", "text", -1, -1, "train-worker-3"},
     {"2026-01-05T12:00:00.000000001Z stderr F text", "text"},
