@@ -294,11 +294,16 @@ class Deriver {
         return EndOf{EndState::Failed, stop->what, {stop->line}};
       }
     }
-    const bool asked = mark_of(EndState::Stopped, -1) != nullptr;
+    const EndOf* asked = mark_of(EndState::Stopped, -1);
     for (const EndOf& mark : marks_) {
-      // Whoever ends a job kills what does not listen.
-      if (mark.state != EndState::Failed || asked || is_outlived(mark.line(), finish)) continue;
-      return mark;
+      if (mark.state != EndState::Failed || is_outlived(mark.line(), finish)) continue;
+      // Whoever ends a job kills what does not listen. What failed between the end of the work and
+      // the request led to it.
+      const SourceRef failed = mark.line().where;
+      if (asked != nullptr && (finish == nullptr || !is_before(job_, failed, asked->line().where)))
+        continue;
+      if (finish == nullptr || !is_before(job_, finish->line().where, failed)) return mark;
+      return EndOf{mark.state, fmt::format("{}, but {}", finish->what, mark.what), mark.evidence};
     }
     for (const Death& death : deaths(job_)) {
       if (asked || is_outlived(death.line, finish)) continue;

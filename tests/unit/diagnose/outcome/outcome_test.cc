@@ -5,6 +5,7 @@
 
 #include "diagnose/outcome/end_marks.h"
 #include "model/derive/build_job.h"
+#include "support/job_from_files.h"
 
 namespace ncclog {
 namespace {
@@ -128,6 +129,18 @@ const EndRow kEnds[] = {
     {"the scheduler", up() + kCancelled, EndState::Stopped, "TIME LIMIT"},
     {"the scheduler, after the end", up() + kSummary + kCancelled, EndState::Finished,
      "# Out of bounds"},
+    {"tasks that fail behind the summary, for which the step is cancelled",
+     up() + kSummary + "srun: error: n1: tasks 0-1: Exited with exit code 1\n" + kCancelled,
+     EndState::Failed, "exit code 1"},
+    {"all tests", up() + "=== All Tests Complete ===\n", EndState::Finished, "All Tests"},
+    {"a test of several", up() + "Test 1 completed successfully\n", EndState::Unfinished,
+     "Init COMPLETE"},
+    {"a part of the work", up() + "Validation complete\nInitialization complete\n",
+     EndState::Unfinished, "Init COMPLETE"},
+    {"an evaluation of nobody knows whom", up() + "Evaluation completed.\n", EndState::Unfinished,
+     "Init COMPLETE"},
+    {"all tests, and an error", up() + "All tests completed\n" + kWatchdog, EndState::Failed,
+     "Watchdog caught"},
     {"what the scheduler kills did not die by itself",
      up() + kCancelled + "srun: error: n1: task 1: Killed\n", EndState::Stopped, "TIME LIMIT"},
     {"a launcher that saw a rank die", up() + "x3c0s1: rank 1 died from signal 6 and dumped core\n",
@@ -150,6 +163,20 @@ TEST(Outcome, IsShownByALine) {
     EXPECT_EQ(shown.empty(), row.shown.empty()) << row.name << ": " << shown;
     EXPECT_NE(shown.find(row.shown), shown.npos) << row.name << ": " << shown;
   }
+}
+
+TEST(Outcome, AFileOfOneRankSaysThatItIsDone) {
+  const auto state_of = [](std::string_view first, std::string_view second) {
+    const auto file = [](int rank, std::string_view last) {
+      return init(rank, "START") + init(rank, "COMPLETE") + line(rank, "Launch mode Parallel") +
+             std::string(last);
+    };
+    const Job job =
+        testing::job_from_files({{"0.log", file(0, first)}, {"1.log", file(1, second)}});
+    return outcome_of(job).job.state;
+  };
+  EXPECT_EQ(state_of("Complete time:  9.1\n", "Complete time:  9.2\n"), EndState::Finished);
+  EXPECT_NE(state_of("Complete time:  9.1\n", "\n"), EndState::Finished);
 }
 
 TEST(Outcome, MoreExitsThanAreKeptAreCounted) {
