@@ -160,7 +160,7 @@ constexpr std::string_view kReports[] = {"nccl_exception",
 std::string reason_in(std::string_view line, const NamedFailure* failure,
                       const ReportedWarning* warning, const Record& strange) {
   if (failure == nullptr) return fmt::format("\"{}\"", excerpt_of(line));
-  // "a WARN of NCCL says which": it is there.
+  // "NCCL_DEBUG=WARN shows which": it is there.
   const bool is_told = failure->list == "nccl" && failure->sort == FailureSort::Consequence;
   if (is_told && strange)
     return fmt::format("\"{}\" ({})", message_of(strange), words_of(*failure));
