@@ -382,9 +382,15 @@ std::optional<std::set<int>> ranks_that_report(const Job& job) {
   return reported;
 }
 
-/// There is a rank of each number below one that is there.
+/// There is a rank of each number below one that is there, and of each block that is gathered.
 int known_ranks(const Job& job, const std::set<int>& seen) {
-  return std::max(job.nranks.value_or(0), seen.empty() ? 0 : *seen.rbegin() + 1);
+  int64_t most = std::max(job.nranks.value_or(0), seen.empty() ? 0 : *seen.rbegin() + 1);
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    const bool is_gather = operation_of(work.op, AliasSource::Watchdog) == Operation::AllGather;
+    if (is_gather && work.numel_in > 0 && work.numel_out % work.numel_in == 0)
+      most = std::max(most, std::min<int64_t>(work.numel_out / work.numel_in, 1 << 20));
+  }
+  return static_cast<int>(most);
 }
 
 /// The local ranks of one node that report a time-out, where nothing tells their ranks; empty:
@@ -416,7 +422,9 @@ FactValue watchdog_quiet(const Job& job, const Instance&) {
   if (std::cmp_not_equal(nranks, reported->size() + 1)) return unknown();
   int rank = 0;
   while (reported->contains(rank)) ++rank;
-  return yes(fmt::format("; rank {} reports none", rank));
+  // Whether there are more, which report none either, is not known.
+  return yes(job.nranks ? fmt::format("; rank {} reports none", rank)
+                        : fmt::format("; of ranks 0-{} only {} reports none", nranks - 1, rank));
 }
 
 /// Where to look if some ranks report that a work of all of them timed out. That no line of a rank is
@@ -548,14 +556,30 @@ std::string overdue_words(const TimedOutWork& work) {
                      static_cast<double>(work.ran_ms) / (3600 * 1000));
 }
 
-/// "ranks 1,2", "7 of 8 ranks": those whose watchdogs gave up on the same work; empty: unknown.
-std::string giving_up_phrase(const Job& job, const TimedOutWork& work) {
-  constexpr size_t kLongest = 24;
+/// No line says that the two are of different groups; that which would name one may be lost.
+bool may_be_of_one_group(const TimedOutWork& a, const TimedOutWork& b) {
+  return a.group.empty() || b.group.empty() || a.group == b.group ||
+         (is_default_group(a.group) && is_default_group(b.group));
+}
+
+/// Those whose watchdogs gave up on the same work, by a line that may be cut before the operation.
+std::set<int> ranks_giving_up(const Job& job, const TimedOutWork& work) {
   std::set<int> ranks;
   for (const TimedOutWork& other : timed_out_work(job)) {
-    const bool is_same = other.seq == work.seq && other.op == work.op && other.group == work.group;
-    if (is_same && other.rank >= 0) ranks.insert(other.rank);
+    const bool is_same = other.seq == work.seq && other.op == work.op;
+    if (is_same && may_be_of_one_group(other, work)) ranks.insert(other.rank);
   }
+  for_each_said<WatchdogTimeout>(job, [&](const Said<WatchdogTimeout>& said) {
+    if (said.message.op.empty() && said.message.seq == work.seq)
+      ranks.insert(rank_of(job, said.process, said.header()));
+  });
+  ranks.erase(-1);
+  return ranks;
+}
+
+/// "ranks 1,2", "7 of 8 ranks"; empty: unknown.
+std::string giving_up_phrase(const Job& job, const std::set<int>& ranks) {
+  constexpr size_t kLongest = 24;
   const std::string names = ranks.empty() ? "" : ranks_phrase({ranks.begin(), ranks.end()});
   const auto all = static_cast<size_t>(std::max(job.nranks.value_or(0), 0));
   if (ranks.size() > 2 && ranks.size() == all) return fmt::format("all {} ranks", all);
@@ -564,29 +588,70 @@ std::string giving_up_phrase(const Job& job, const TimedOutWork& work) {
                   : fmt::format("{} of {} ranks", ranks.size(), all);
 }
 
-/// "ALLREDUCE 56731 of the default group timed out after 600 s on rank 6". In words: who is quiet,
-/// and of which size it was.
+/// "ALLREDUCE 315".
+std::string work_words(const TimedOutWork& work) {
+  return work.seq < 0 ? work.op : fmt::format("{} {}", work.op, work.seq);
+}
+
+/// "ALLREDUCE 315 on rank 0": what those gave up on that did not give up on the first.
+std::vector<std::string> given_up_elsewhere(const Job& job, const TimedOutWork& first) {
+  std::set<int> told = ranks_giving_up(job, first);
+  std::vector<std::string> parts;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    const bool is_alike = is_point_to_point(work.op) == is_point_to_point(first.op) &&
+                          may_be_of_one_group(work, first);
+    if (work.rank < 0 || !is_alike || told.contains(work.rank)) continue;
+    const std::set<int> ranks = ranks_giving_up(job, work);
+    parts.push_back(fmt::format("{} on {}", work_words(work), giving_up_phrase(job, ranks)));
+    told.insert(ranks.begin(), ranks.end());
+  }
+  return parts;
+}
+
+/// "ALLREDUCE 56731 of the default group timed out after 600 s on rank 6".
+std::string timeout_words(const Job& job, const TimedOutWork& timeout) {
+  const std::string group = timeout.group.empty() ? ""
+                            : is_default_group(timeout.group)
+                                ? " of the default group"
+                                : " of process group " + timeout.group;
+  const std::string after =
+      timeout.timeout_ms > 0 ? fmt::format(" after {} s", timeout.timeout_ms / 1000) : "";
+  const std::string ranks = giving_up_phrase(job, ranks_giving_up(job, timeout));
+  return fmt::format("{}{} timed out{}{}{}", work_words(timeout), group, after,
+                     ranks.empty() ? "" : " on " + ranks, overdue_words(timeout));
+}
+
+/// The same, and how the job stalled. In words: who is quiet, and of which size it was.
 FactValue watchdog_first(const Job& job, const Instance&) {
   const TimedOutWork* timeout = first_timeout(job);
   if (timeout == nullptr) {
     FactValue status = first_status(job);
     return status.known() ? status : first_hearsay(job);
   }
-  const std::string seq = timeout->seq < 0 ? "" : fmt::format(" {}", timeout->seq);
-  const std::string group = timeout->group.empty() ? ""
-                            : is_default_group(timeout->group)
-                                ? " of the default group"
-                                : " of process group " + timeout->group;
-  const std::string after =
-      timeout->timeout_ms > 0 ? fmt::format(" after {} s", timeout->timeout_ms / 1000) : "";
-  const std::string ranks = giving_up_phrase(job, *timeout);
+  const Stall& stall = job.answers.of<&find_stall>(job);
   FactValue value;
-  value.value = fmt::format("{}{}{} timed out{}{}{}{}", timeout->op, seq, group, after,
-                            ranks.empty() ? "" : " on " + ranks, overdue_words(*timeout),
-                            stall_words(job.answers.of<&find_stall>(job)));
+  value.value = timeout_words(job, *timeout) + stall_words(stall);
   value.what = quiet_ranks_phrase(job);
   if (!timeout->size.empty()) value.what += fmt::format(" The work's size: {}.", timeout->size);
+  const auto others = given_up_elsewhere(job, *timeout);
+  if (stall.account == nullptr && !others.empty() && !is_point_to_point(timeout->op)) {
+    value.what += fmt::format(
+        " Others gave up on other calls, {}: if all are of one group, the program may have "
+        "diverged.",
+        few_of(others, kMostNamed, ", "));
+  }
   value.evidence = {timeout->line};
+  return value;
+}
+
+/// As short as a headline, with what other ranks gave up on in place of the stall.
+FactValue watchdog_timeouts(const Job& job, const Instance& instance) {
+  FactValue value = watchdog_first(job, instance);
+  if (const TimedOutWork* timeout = first_timeout(job)) {
+    std::vector<std::string> parts = given_up_elsewhere(job, *timeout);
+    parts.insert(parts.begin(), timeout_words(job, *timeout));
+    value.value = few_of(parts, 3, ", ");
+  }
   return value;
 }
 
@@ -781,6 +846,8 @@ constexpr std::array kWatchdogFacts = {
     job_fact("job.standstill", standstill, FactType::Text),
     // The collective that timed out first, or in which those furthest back gave up, in words.
     job_fact("job.watchdog_first", watchdog_first, FactType::Text),
+    // The same with what other ranks gave up on, as short as a headline.
+    job_fact("job.watchdog_timeouts", watchdog_timeouts, FactType::Text),
     // Of all ranks one alone reports no time-out: in words, the end of a headline.
     comparing_fact("job.watchdog_quiet", watchdog_quiet),
     // A watchdog says how far its work came when it timed out, and no line names the
