@@ -105,11 +105,8 @@ class MarkCollector {
   void add_ranks_that_are_done() {
     std::map<int, Record> done;
     for_each_said<RankDone>(job_, [&](const auto& said) {
-      const auto has_rank = [&](int of) { return of >= 0 && nth_process(job_, of).rank >= 0; };
-      const int process = has_rank(said.process)
-                              ? said.process
-                              : process_of_rank(job_, rank_of_file(job_, said.where()));
-      if (has_rank(process) && !work_follows(job_, said.where())) done[process] = said.record();
+      const bool has_rank = nth_process(job_, said.process).rank >= 0;
+      if (has_rank && !work_follows(job_, said.where())) done[said.process] = said.record();
     });
     const auto known = std::ranges::count_if(
         job_.processes, [](const Process& process) { return process.rank >= 0; });
