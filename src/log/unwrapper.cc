@@ -43,8 +43,8 @@ struct Members {
   std::string_view traceback;  ///< In one text, or as a list of texts, from bracket to bracket.
   std::string_view exception_type;
   std::string_view exception_value;
-  bool is_partial = false;        ///< The collector says so.
-  bool only_docker_keys = true;   ///< No key but those of docker's own files.
+  bool is_partial = false;       ///< The collector says so.
+  bool only_docker_keys = true;  ///< No key but those of docker's own files.
 };
 
 /// Place of the key in kMessageKeys; -1: another one.
@@ -65,7 +65,8 @@ bool is_envelope(std::string_view parent) {
 
 /// Keys under which loggers put an exception, or an object about it.
 bool is_exception(std::string_view key) {
-  constexpr std::string_view kKeys[] = {"exception", "exc_info", "error", "err", "exc", "traceback"};
+  constexpr std::string_view kKeys[] = {"exception", "exc_info", "error",
+                                        "err",       "exc",      "traceback"};
   return equals_one_of(key, kKeys);
 }
 
@@ -340,7 +341,8 @@ std::string prefix_of(const Members& members) {
                    : fmt::format("{} ", members.time);
     // As the journal would put it.
     if (!named && members.pod.empty() && is_name(members.host))
-      prefix += fmt::format("{} app[{}]: ", members.host, parse_int(members.pid) ? members.pid : "-");
+      prefix +=
+          fmt::format("{} app[{}]: ", members.host, parse_int(members.pid) ? members.pid : "-");
   }
   if (is_name(members.pod)) {
     prefix += fmt::format("[pod/{}/{}] ", members.pod,

@@ -38,9 +38,8 @@ struct CollectorLine {
 };
 
 /// Keys, with their quotes, one of which holds the message of every record.
-inline constexpr std::string_view kMessageKeys[] = {"\"log\"", "\"message\"", "\"MESSAGE\"",
-                                                    "\"msg\"", "\"line\"",    "\"textPayload\"",
-                                                    "\"event\""};
+inline constexpr std::string_view kMessageKeys[] = {
+    "\"log\"", "\"message\"", "\"MESSAGE\"", "\"msg\"", "\"line\"", "\"textPayload\"", "\"event\""};
 
 /// A glance that costs two bytes: false for nearly every line that is not JSON.
 inline bool may_be_collector_json(std::string_view line) {

@@ -626,7 +626,8 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
     const CallFront& front = waits.fronts[circle.fronts.front()];
     const auto& few = front.ahead.size() < front.behind.size() ? front.ahead : front.behind;
     return say(fmt::format("{} call{} in another order than the others",
-                           members_words(job, front.communicator, few), few.size() == 1 ? "s" : ""));
+                           members_words(job, front.communicator, few),
+                           few.size() == 1 ? "s" : ""));
   }
   // Who seems to wait for nobody may wait in a call that all have made, behind the one that
   // diverged.

@@ -215,8 +215,7 @@ FactValue circle_in_calls(const Job& job) {
   for (size_t c = 0; c < job.communicators.size() && works.size() > 1; ++c) {
     const auto communicator = static_cast<int>(c);
     const std::map<int, Stuck> stuck = stuck_in(job, communicator, works);
-    const std::vector<int> circle =
-        circle_of(stuck, unmatched_messages(job, communicator).empty());
+    const std::vector<int> circle = circle_of(stuck, unmatched_messages(job, communicator).empty());
     if (circle.empty() || was_left_out(job, communicator, circle, stuck)) continue;
     FactValue value = yes(circle_words(job, communicator, circle, stuck));
     value.communicator = job.communicators[c].id;

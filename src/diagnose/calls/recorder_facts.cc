@@ -324,9 +324,9 @@ struct PairMessages {
   /// Its other end's place among the peer's calls, or behind them.
   size_t place_at(const PairMessages& peer, size_t message) const {
     const bool received = receives(*calls[message]);
-    const auto like = std::ranges::count_if(
-        calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(message),
-        [&](const auto* call) { return receives(*call) == received; });
+    const auto like =
+        std::ranges::count_if(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(message),
+                              [&](const auto* call) { return receives(*call) == received; });
     size_t at = 0;
     for (auto left = like; at < peer.calls.size(); ++at) {
       if (receives(*peer.calls[at]) != received && left-- == 0) break;

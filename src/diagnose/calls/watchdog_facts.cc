@@ -161,11 +161,12 @@ FactValue desync_answer(const Job& job) {
   // Those named stand at one number, so all of them are in that collective or none is.
   const bool is_in_it = !member(account, verdict.named.front()).is_idle;
   std::string what =
-      is_in_it ? fmt::format("{} joined collective {} and none after it, but {} had come to {}",
-                             late, last, members_phrase(account, verdict.front.ahead), number)
-               : fmt::format("{}, but {} {}", joined_words(account, verdict.front.ahead, number),
-                             late, last == 0 ? "never joined any"
-                                             : fmt::format("had finished {} and did not join it", last));
+      is_in_it
+          ? fmt::format("{} joined collective {} and none after it, but {} had come to {}", late,
+                        last, members_phrase(account, verdict.front.ahead), number)
+          : fmt::format("{}, but {} {}", joined_words(account, verdict.front.ahead, number), late,
+                        last == 0 ? "never joined any"
+                                  : fmt::format("had finished {} and did not join it", last));
   FactValue value = yes(what + ", as PyTorch's desync report says", {{account.line, {}}});
   value.inferred = is_in_it;
   for (const int m : verdict.named) blame_member(job, account, m, value);

@@ -130,7 +130,8 @@ std::string complaint_before(const Job& job, int rank, SourceRef end, FactValue&
     add_error(lines.first, lines.example);
     if (lines.last.is_known()) add_error(lines.last, lines.latest);
   }
-  for_each_said<RankLeaves>(job, [&](const auto& said) { add(said.where(), said.record().text()); });
+  for_each_said<RankLeaves>(job,
+                            [&](const auto& said) { add(said.where(), said.record().text()); });
   if (last.text.empty()) return {};
   value.evidence.push_back(last);
   return fmt::format(" after \"{}\"", excerpt_of(parse_header(last.text).message));

@@ -218,8 +218,8 @@ std::vector<ReportedWarning> find_warnings(const Job& job) {
     ReportedWarning found{static_cast<int>(process), record, false, *stated};
     // RAS answers questions beside the job: no call waits for it.
     const bool is_beside = event.header.file.starts_with("ras/");
-    found.outlived = stated->severity == WarnSeverity::Fatal &&
-                     (is_beside || is_outlived_in_init(log, record));
+    found.outlived =
+        stated->severity == WarnSeverity::Fatal && (is_beside || is_outlived_in_init(log, record));
     if (found.outlived) found.warning.severity = WarnSeverity::Degraded;
     warnings.push_back(found);
   };
@@ -630,14 +630,12 @@ std::string message_of(const Record& record) {
 bool failed_before(const Job& job, SourceRef where, int process) {
   const bool is_known = process >= 0 && is_named(nth_process(job, process));
   for (size_t log = 0; log < job.logs.size(); ++log) {
-    const Record first =
-        first_before<NcclException, WatchdogTimeout, WorkException, WorkStatus, DumpSignal,
-                     StoreWaitFailed, StoreTimeout, WorkerFailed, CudaOomException,
-                     HeartbeatTimeout>(job.logs[log], where);
+    const Record first = first_before<NcclException, WatchdogTimeout, WorkException, WorkStatus,
+                                      DumpSignal, StoreWaitFailed, StoreTimeout, WorkerFailed,
+                                      CudaOomException, HeartbeatTimeout>(job.logs[log], where);
     if (!first) continue;
-    const bool is_of_other =
-        is_known && std::ranges::find(nth_process(job, process).logs, log) ==
-                        nth_process(job, process).logs.end();
+    const bool is_of_other = is_known && std::ranges::find(nth_process(job, process).logs, log) ==
+                                             nth_process(job, process).logs.end();
     if (!is_of_other || !tells_of_lost_peer(first)) return true;
   }
   return false;

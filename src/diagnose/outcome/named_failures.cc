@@ -56,10 +56,9 @@ constexpr Field kNamedFailureFields[] = {
 
 /// Kinds whose lines say in a library's words what failed.
 constexpr std::string_view kCarriers[] = {
-    "cuda_failure",   "nccl_tests_failure",  "python_exception",
-    "cpp_what",       "watchdog_terminated", "nccl_exception",
-    "work_exception", "fatal_python_error",  "sharp_init_failed",
-    "data_loader_killed"};
+    "cuda_failure",        "nccl_tests_failure", "python_exception", "cpp_what",
+    "watchdog_terminated", "nccl_exception",     "work_exception",   "fatal_python_error",
+    "sharp_init_failed",   "data_loader_killed"};
 
 /// The host that a line without NCCL's header names: "node7: Test CUDA failure …",
 /// "[node7:4242] …"; empty: none.

@@ -161,7 +161,8 @@ std::string beside_label(std::string_view name, const Quote& quote, const TextSt
     return fmt::format("{}  {}\n", lead(), message);
   }
   std::string out = lead() + "\n";
-  for (const std::string& line : fitted_text(text, quote.keep, room)) out += blanks(kMargin) + line + "\n";
+  for (const std::string& line : fitted_text(text, quote.keep, room))
+    out += blanks(kMargin) + line + "\n";
   return out;
 }
 
