@@ -97,7 +97,7 @@ bool begins_a_word(std::string_view text, std::span<const std::string_view> word
 }
 
 /// "Test NCCL failure common.cu:212 'invalid argument": what follows is a result of NCCL, and not
-/// what CUDA calls so, too. `before` is in lower case.
+/// what CUDA or the C library call so, too. `before` is in lower case.
 bool is_before_nccl_result(std::string_view before) {
   return std::ranges::any_of(listed_words("nccl-result"), [&](std::string_view words) {
     const size_t at = before.rfind(words);
@@ -154,11 +154,11 @@ const NamedFailure* named_failure_in(std::string_view line, std::string_view* wo
     const auto& [failure, beside] = index.phrases[number];
     const size_t size = index.literals[number].size();
     if (!is_whole(line, end - size, end)) return false;
+    if (failure->list != "nccl" && is_before_nccl_result(around(number, end).first)) return false;
     if (!beside.empty()) {
       // Only the words around it can say whose failure it is, or that it is one.
       const auto [before, after] = around(number, end);
       if (!begins_a_word(before, beside) && !begins_a_word(after, beside)) return false;
-      if (failure->list == "cuda" && is_before_nccl_result(before)) return false;
     }
     const Worth worth(failure->sort, line.size() - size, end, number);
     if (!best || worth < *best) best = worth;
