@@ -393,7 +393,7 @@ void EventReader::add_records(const Line& line, int lines) {
   std::string rest(line.text);
   for (; begin != rest.npos; begin = next_record_start(rest)) {
     piece.text = std::string_view(rest).substr(0, begin);
-    // vLLM's "…: the exception's last line, Traceback (most recent call last):".
+    // See start_at_parenthesis in record_starts.cc.
     if (std::string_view(rest).substr(begin).starts_with(kTracebackStart) &&
         piece.text.ends_with(", "))
       piece.text.remove_suffix(2);

@@ -93,7 +93,10 @@ size_t start_at_parenthesis(std::string_view line, size_t at) {
     const bool is_record = traceback.starts_with(kTracebackStart) &&
                            !traceback.substr(kTracebackStart.size()).starts_with(":\\") &&
                            !before.ends_with('"') && !before.ends_with('\'');
-    if (!is_record || !(ends_in_word(before) || is_understood(before))) return line.npos;
+    // vLLM's "…: the exception's last line, Traceback (most recent call last):".
+    const std::string_view said =
+        before.substr(0, before.size() - (before.ends_with(", ") ? 2 : 0));
+    if (!is_record || !(ends_in_word(before) || is_understood(said))) return line.npos;
     // torchrun's table has a label before it, which is a wording of its own.
     const Message whole = parse_event(line, all_wordings()).message;
     const bool is_labelled =
