@@ -117,7 +117,7 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
   }
   // Who ended the job may have seen what no line tells: that it stood still.
   const std::string_view words = end.state == EndState::Stopped
-                                     ? "No failure is reported in {}: {}."
+                                     ? "No error in {}: {}."
                                      : "No problem in {}: {}.";
   return {VerdictStatus::NothingFound,
           fmt::format(fmt::runtime(words), lines_words(job), extent_words(job)),
