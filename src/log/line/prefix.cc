@@ -435,7 +435,8 @@ bool is_site_label(Attempt& it) {
   const size_t rank_at = it.word.rfind("rank");
   Scanner rank(it.word.substr(rank_at == it.word.npos ? it.word.size() : rank_at + 4));
   note_task(rank, it);
-  return is_host(it);
+  // "[step=10/1000,epoch=0]" is a step, and "[batch=10/500]:" another.
+  return is_host(it) && it.prefix.host.find('=') == it.prefix.host.npos;
 }
 
 /// A row of a table, or what nccl-tests comments.

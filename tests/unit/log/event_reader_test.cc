@@ -49,9 +49,10 @@ std::string of_rank(int rank, std::string_view log) {
 TEST(Tracebacks, TheLineBehindTheFramesIsTheExceptionWhateverItsName) {
   EXPECT_EQ(meanings(kFrames + "data.errors.ShardCorrupt: shard 12"),
             "traceback_started, python_exception data.errors.ShardCorrupt");
-  EXPECT_EQ(meanings(kFrames + "_queue.Empty"), "traceback_started, python_exception _queue.Empty");
+  EXPECT_EQ(meanings(kFrames + "_queue.Empty"),
+            "traceback_started, python_exception _queue.Empty, traceback_frame");
   EXPECT_EQ(meanings(of_rank(3, kFrames + "bdb.BdbQuit")),
-            "traceback_started, python_exception bdb.BdbQuit");
+            "traceback_started, python_exception bdb.BdbQuit, traceback_frame");
 }
 
 TEST(Tracebacks, AnExceptionWithoutAMessageIsToldWithItsLastFrame) {
