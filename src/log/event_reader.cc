@@ -348,8 +348,10 @@ Event Tracebacks::read(const Event& event) {
     result.message = read_exception(trim(text));
     if (result.message.kind != nullptr) result.fate = LineFate::Recognised;
   }
+  // Ctrl-C and an exit are asked for, wherever they meet the program.
   if (is_of<PythonException>(result) &&
-      read_message<PythonException>(result.message).message.empty())
+      read_message<PythonException>(result.message).message.empty() &&
+      !text.ends_with("KeyboardInterrupt") && !text.ends_with("SystemExit"))
     raised_at_ = ended.frame;
   return result;
 }

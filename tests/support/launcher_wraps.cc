@@ -9,7 +9,6 @@ constexpr Wrap kWraps[] = {
     {"plain", "{line}"},
     {"torchrun tee", "[default{local}]:{line}"},
     {"torchrun tee with a role", "[trainer{local}]:{line}"},
-    {"torchx log", "trainer/0 [default{local}]:{line}"},
     {"Open MPI 4 tag", "[1,{task}]<stdout>:{line}"},
     {"Open MPI 4 tag, stderr", "[1,{task}]<stderr>:{line}"},
     {"Open MPI 4 time and tag", "Mon Jan  5 12:00:00 2026[1,{task}]<stderr>:{line}"},
