@@ -176,6 +176,12 @@ int rank_of_paths(const SpeakerLog& log) {
     if (transport == Transport::P2P || transport == Transport::SHM)
       ranks.insert(connection.src_rank);
   }
+  // A proxy that failed for another rank may stand in a process that has both.
+  if (!ranks.empty()) {
+    for_each_message<ProxyCallFailed>(log, [&](const ProxyCallFailed& call) {
+      if (call.rank >= 0) ranks.insert(call.rank);
+    });
+  }
   return ranks.size() == 1 ? *ranks.begin() : -1;
 }
 
