@@ -146,6 +146,19 @@ Message read_exception(std::string_view text) {
   return {};
 }
 
+/// Another line of the traceback has said it.
+void say_nothing(Event& event) {
+  event.message = {};
+  event.fate = LineFate::Foreign;
+}
+
+/// The line behind the frames is an exception, unless it is something known.
+void name_exception(Event& event) {
+  if (event.fate != LineFate::Foreign || event.header.level != Level::None) return;
+  event.message = read_exception(trim(event.header.message));
+  if (event.message.kind != nullptr) event.fate = LineFate::Recognised;
+}
+
 }  // namespace
 
 // Records that span lines.
@@ -308,10 +321,7 @@ Event Tracebacks::read(const Event& event) {
     if (open != open_.end()) open_.erase(open);
     if (open_.size() == kMostOpen) open_.erase(open_.begin());
     open_.push_back({voice, is_ignored || was_announced, is_begin});
-    if (was_announced) {
-      result.message = {};
-      result.fate = LineFate::Foreign;
-    }
+    if (was_announced) say_nothing(result);
     result.is_of_traceback = true;
     return result;
   }
@@ -331,8 +341,7 @@ Event Tracebacks::read(const Event& event) {
     open->has_frames = true;
     open->frame = trim(text);
     // Only where the first line is lost does a frame say what that says.
-    result.message = {};
-    result.fate = LineFate::Foreign;
+    say_nothing(result);
     result.is_of_traceback = true;
     return result;
   }
@@ -341,12 +350,9 @@ Event Tracebacks::read(const Event& event) {
   if (!ended.has_frames) return result;
   result.is_of_traceback = true;
   if (ended.is_ignored) {
-    result.message = {};
-    result.fate = LineFate::Foreign;
-  } else if (event.fate == LineFate::Foreign && event.header.level == Level::None &&
-             !ended.is_headless) {
-    result.message = read_exception(trim(text));
-    if (result.message.kind != nullptr) result.fate = LineFate::Recognised;
+    say_nothing(result);
+  } else if (!ended.is_headless) {
+    name_exception(result);
   }
   // Ctrl-C and an exit are asked for, wherever they meet the program.
   if (is_of<PythonException>(result) &&
