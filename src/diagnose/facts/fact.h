@@ -132,29 +132,30 @@ double share_of(int64_t count, const Shares& all);
 
 // The tables of facts, one for each file that derives some. A new fact adds a row there.
 
-std::span<const Fact> job_facts();           ///< diagnose/facts/job_facts.cc
-std::span<const Fact> end_facts();           ///< diagnose/outcome/end_facts.cc
-std::span<const Fact> outcome_facts();       ///< diagnose/outcome/outcome.cc
-std::span<const Fact> stack_facts();         ///< diagnose/outcome/python_stacks.cc
-std::span<const Fact> error_facts();         ///< diagnose/outcome/named_failures.cc
-std::span<const Fact> interface_facts();     ///< diagnose/network/interfaces.cc
-std::span<const Fact> connection_facts();    ///< diagnose/network/connections.cc
-std::span<const Fact> setting_facts();       ///< diagnose/settings/job_settings.cc
-std::span<const Fact> host_facts();          ///< diagnose/hardware/host_facts.cc
-std::span<const Fact> pci_facts();           ///< diagnose/hardware/pci_links.cc
-std::span<const Fact> odd_facts();           ///< diagnose/hardware/odd_ones.cc
-std::span<const Fact> report_facts();        ///< diagnose/hosts/report_facts.cc
-std::span<const Fact> host_network_facts();  ///< diagnose/hosts/networks.cc
-std::span<const Fact> hang_facts();          ///< diagnose/calls/hang_facts.cc
-std::span<const Fact> mismatch_facts();      ///< diagnose/calls/mismatch_facts.cc
-std::span<const Fact> early_end_facts();     ///< diagnose/calls/early_end_facts.cc
-std::span<const Fact> init_facts();          ///< diagnose/calls/init_facts.cc
-std::span<const Fact> recorder_facts();      ///< diagnose/calls/recorder_facts.cc
-std::span<const Fact> watchdog_facts();      ///< diagnose/calls/watchdog_facts.cc
-std::span<const Fact> ras_facts();           ///< diagnose/calls/ras_facts.cc
-std::span<const Fact> perf_facts();          ///< diagnose/perf/verdict/perf_verdict.cc
-std::span<const Fact> late_facts();          ///< diagnose/perf/late/late_ranks.cc
-std::span<const Fact> transfer_facts();      ///< diagnose/network/slow_transfers.cc
+std::span<const Fact> job_facts();            ///< diagnose/facts/job_facts.cc
+std::span<const Fact> end_facts();            ///< diagnose/outcome/end_facts.cc
+std::span<const Fact> outcome_facts();        ///< diagnose/outcome/outcome.cc
+std::span<const Fact> stack_facts();          ///< diagnose/outcome/python_stacks.cc
+std::span<const Fact> error_facts();          ///< diagnose/outcome/named_failures.cc
+std::span<const Fact> interface_facts();      ///< diagnose/network/interfaces.cc
+std::span<const Fact> connection_facts();     ///< diagnose/network/connections.cc
+std::span<const Fact> setting_facts();        ///< diagnose/settings/job_settings.cc
+std::span<const Fact> host_facts();           ///< diagnose/hardware/host_facts.cc
+std::span<const Fact> pci_facts();            ///< diagnose/hardware/pci_links.cc
+std::span<const Fact> odd_facts();            ///< diagnose/hardware/odd_ones.cc
+std::span<const Fact> report_facts();         ///< diagnose/hosts/report_facts.cc
+std::span<const Fact> host_network_facts();   ///< diagnose/hosts/networks.cc
+std::span<const Fact> hang_facts();           ///< diagnose/calls/hang_facts.cc
+std::span<const Fact> mismatch_facts();       ///< diagnose/calls/mismatch_facts.cc
+std::span<const Fact> early_end_facts();      ///< diagnose/calls/early_end_facts.cc
+std::span<const Fact> init_facts();           ///< diagnose/calls/init_facts.cc
+std::span<const Fact> recorder_facts();       ///< diagnose/calls/recorder_facts.cc
+std::span<const Fact> watchdog_facts();       ///< diagnose/calls/watchdog_facts.cc
+std::span<const Fact> watchdog_call_facts();  ///< diagnose/calls/watchdog_call_facts.cc
+std::span<const Fact> ras_facts();            ///< diagnose/calls/ras_facts.cc
+std::span<const Fact> perf_facts();           ///< diagnose/perf/verdict/perf_verdict.cc
+std::span<const Fact> late_facts();           ///< diagnose/perf/late/late_ranks.cc
+std::span<const Fact> transfer_facts();       ///< diagnose/network/slow_transfers.cc
 
 // Tables: what the program made of many lines of a job, in rows that rules gather, compare and name.
 //
