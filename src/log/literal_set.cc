@@ -29,20 +29,22 @@ bool is_at(std::string_view literal, std::string_view text, size_t begin) {
                     [](char wanted, char c) { return fits(c, wanted); });
 }
 
-/// Where the literal stands in `text` first, from `begin` on.
-size_t place_of(std::string_view literal, std::string_view text, size_t begin) {
-  // By its longest row of bytes that stand for themselves.
-  size_t longest = 0;
-  size_t size = 0;
+/// Its longest row of bytes that stand for themselves.
+std::string_view longest_row(std::string_view literal) {
+  std::string_view longest;
   for (size_t at = 0, end = 0; at < literal.size(); at = end + 1) {
     end = std::min(literal.find_first_of(kClasses, at), literal.size());
-    if (end - at <= size) continue;
-    longest = at;
-    size = end - at;
+    if (end - at > longest.size()) longest = literal.substr(at, end - at);
   }
-  const std::string_view row = literal.substr(longest, size);
-  for (size_t at = text.find(row, begin + longest); at != text.npos; at = text.find(row, at + 1)) {
-    if (is_at(literal, text, at - longest)) return at - longest;
+  return longest;
+}
+
+/// Where the literal stands in `text` first, from `begin` on; `row` is its longest.
+size_t place_of(std::string_view literal, std::string_view row, std::string_view text,
+                size_t begin) {
+  const auto before = static_cast<size_t>(row.data() - literal.data());
+  for (size_t at = text.find(row, begin + before); at != text.npos; at = text.find(row, at + 1)) {
+    if (is_at(literal, text, at - before)) return at - before;
   }
   return text.npos;
 }
@@ -83,6 +85,17 @@ struct Scratch {
 };
 
 }  // namespace
+
+BytePairs::BytePairs(std::string_view text) {
+  for (size_t i = 1; i < text.size(); ++i) seen_.set(slot_of(text[i - 1], text[i]));
+}
+
+bool BytePairs::may_hold(std::string_view part) const {
+  for (size_t i = 1; i < part.size(); ++i) {
+    if (!seen_.test(slot_of(part[i - 1], part[i]))) return false;
+  }
+  return true;
+}
 
 struct LiteralSet::Tables {
   explicit Tables(size_t worth_making) : worth(worth_making) {}
@@ -126,7 +139,12 @@ hs_scratch_t* LiteralSet::Tables::scratch() const {
 }
 
 LiteralSet::LiteralSet(std::vector<std::string> literals, size_t worth)
-    : literals_(std::move(literals)), tables_(std::make_shared<Tables>(worth)) {}
+    : literals_(std::move(literals)), tables_(std::make_shared<Tables>(worth)) {
+  for (const std::string& literal : literals_) {
+    const std::string_view row = longest_row(literal);
+    rows_.emplace_back(row.data() - literal.data(), row.size());
+  }
+}
 
 bool LiteralSet::search(std::string_view text, Visitor visit, void* visitor) const {
   Tables& tables = *tables_;
@@ -154,10 +172,13 @@ bool LiteralSet::search(std::string_view text, Visitor visit, void* visitor) con
                                    0, scratch, receive, &look_at);
     if (end == HS_SUCCESS || end == HS_SCAN_TERMINATED) return end == HS_SCAN_TERMINATED;
   }
+  const BytePairs pairs(text);
   for (size_t i = 0; i < literals_.size(); ++i) {
     const std::string_view literal = literals_[i];
-    for (size_t at = place_of(literal, text, 0); at != text.npos;
-         at = place_of(literal, text, at + 1)) {
+    const std::string_view row = literal.substr(rows_[i].first, rows_[i].second);
+    if (!pairs.may_hold(row)) continue;
+    for (size_t at = place_of(literal, row, text, 0); at != text.npos;
+         at = place_of(literal, row, text, at + 1)) {
       if (visit(visitor, i, at + literal.size())) return true;
     }
   }

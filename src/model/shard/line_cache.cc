@@ -11,6 +11,7 @@
 #include "log/line/header.h"
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
+#include "log/literal_set.h"
 #include "log/messages.h"
 #include "log/named_failure.h"
 #include "log/wording/other_programs.h"
@@ -25,13 +26,14 @@ constexpr size_t kMessages = 16384;
 constexpr std::string_view kInfoAnchor = "] NCCL INFO ";
 
 /// True if no line that differs from `text` in hexadecimal digits only can hold `literal`: a part
-/// of it that is no such number stands nowhere in `text`.
-bool is_out_of_question(std::string_view literal, std::string_view text) {
+/// of it that is no such number stands nowhere in `text`, whose pairs are given.
+bool is_out_of_question(std::string_view literal, std::string_view text, const BytePairs& pairs) {
   const auto varies = [](char c) { return is_hex_digit(c) || c == 'x'; };
   for (size_t begin = 0; begin < literal.size();) {
     size_t end = begin;
     while (end < literal.size() && !varies(literal[end])) ++end;
-    if (end > begin && text.find(literal.substr(begin, end - begin)) == text.npos) return true;
+    const std::string_view part = literal.substr(begin, end - begin);
+    if (!pairs.may_hold(part) || text.find(part) == text.npos) return true;
     begin = end + 1;
   }
   return false;
@@ -191,9 +193,10 @@ bool never_has_prefix(std::string shape) {
 bool may_match(const LineMatcher& matcher, std::string_view text) {
   if (!matcher) return false;
   if (!matcher.literals) return true;
+  const BytePairs pairs(text);
   return std::any_of(
       matcher.literals->begin(), matcher.literals->end(),
-      [&](const std::string& literal) { return !is_out_of_question(literal, text); });
+      [&](const std::string& literal) { return !is_out_of_question(literal, text, pairs); });
 }
 
 LineCache::LineCache(const LineMatcher& matcher, const MarkerFinder& finder, TextCache& texts)
