@@ -238,10 +238,12 @@ bool is_valid_utf8(std::string_view bytes) {
   utf8proc_int32_t ignored = 0;
   while (!bytes.empty()) {
     bytes.remove_prefix(ascii_length(bytes));
-    if (bytes.empty()) return true;
-    const size_t length = character_length(bytes, ignored);
-    if (length == 0) return false;
-    bytes.remove_prefix(length);
+    // Characters that are no ASCII come in rows: bars, other scripts.
+    while (!bytes.empty() && static_cast<unsigned char>(bytes.front()) >= 0x80) {
+      const size_t length = character_length(bytes, ignored);
+      if (length == 0) return false;
+      bytes.remove_prefix(length);
+    }
   }
   return true;
 }

@@ -547,10 +547,10 @@ bool take(const PrefixForm& form, Attempt& it) {
   return true;
 }
 
-/// Takes one prefix that cannot mean anything else.
-bool take_certain(Attempt& it) {
-  const Forms certain = ~(kInFrontOfRecord | (it.after_stamp ? 0 : kAfterStamp));
-  for (Forms forms = possible(certain, it.scan.rest()); forms != 0; forms &= forms - 1) {
+/// Takes one prefix that cannot mean anything else, of the `forms` that are possible there.
+bool take_certain(Attempt& it, Forms forms) {
+  forms &= ~(kInFrontOfRecord | (it.after_stamp ? 0 : kAfterStamp));
+  for (; forms != 0; forms &= forms - 1) {
     if (take(kPrefixForms[std::countr_zero(forms)], it)) return true;
   }
   return false;
@@ -558,7 +558,7 @@ bool take_certain(Attempt& it) {
 
 constexpr int kMaxPasted = 4;  ///< Shapes of ordinary output that may stand one after the other.
 
-bool take_in_front_of_record(Attempt& it, int more);
+bool take_in_front_of_record(Attempt& it, Forms forms, int more);
 
 /// A frame of Python's or the exception behind the frames, where something stands before it.
 bool begins_traceback_line(std::string_view text) {
@@ -572,13 +572,14 @@ bool begins_traceback_line(std::string_view text) {
 bool begins_record_or_prefix(std::string_view text, int more) {
   if (begins_record(text) || begins_traceback_line(text)) return true;
   Attempt ahead{Scanner(text)};
-  return take_certain(ahead) || take_in_front_of_record(ahead, more);
+  const Forms forms = possible(~Forms{0}, text);
+  return take_certain(ahead, forms) || take_in_front_of_record(ahead, forms, more);
 }
 
-/// Takes one of the shapes that ordinary output has too.
-bool take_in_front_of_record(Attempt& it, int more) {
+/// Takes one of the shapes that ordinary output has too, of the `forms` that are possible there.
+bool take_in_front_of_record(Attempt& it, Forms forms, int more) {
   if (more == 0) return false;
-  for (Forms forms = possible(kInFrontOfRecord, it.scan.rest()); forms != 0; forms &= forms - 1) {
+  for (forms &= kInFrontOfRecord; forms != 0; forms &= forms - 1) {
     Attempt attempt = it;
     if (!take(kPrefixForms[std::countr_zero(forms)], attempt)) continue;
     if (!begins_record_or_prefix(attempt.scan.rest(), more - 1)) continue;
@@ -593,9 +594,10 @@ bool take_indented(Attempt& it) {
   Attempt attempt = it;
   if (attempt.scan.blanks() == 0 || attempt.scan.done()) return false;
   const bool begins_word = is_alpha(attempt.scan.peek());
-  if (take_certain(attempt)) {
+  const Forms forms = possible(~Forms{0}, attempt.scan.rest());
+  if (take_certain(attempt, forms)) {
     if (begins_word && !begins_record_or_prefix(attempt.scan.rest(), kMaxPasted)) return false;
-  } else if (!take_in_front_of_record(attempt, kMaxPasted)) {
+  } else if (!take_in_front_of_record(attempt, forms, kMaxPasted)) {
     return false;
   }
   it = attempt;
@@ -615,7 +617,10 @@ Prefix parse_prefix(std::string_view line) {
   Attempt it{Scanner(line)};
   for (int i = 0; i < kMaxPrefixes; ++i) {
     // The surest shapes first: the others also fit ordinary output.
-    if (!take_certain(it) && !take_indented(it) && !take_in_front_of_record(it, kMaxPasted)) break;
+    const Forms forms = possible(~Forms{0}, it.scan.rest());
+    if (!take_certain(it, forms) && !take_indented(it) &&
+        !take_in_front_of_record(it, forms, kMaxPasted))
+      break;
   }
   it.prefix.length = it.scan.taken();
   return it.prefix;
