@@ -463,6 +463,20 @@ FactValue uncaught(const Job& job, const Instance&) {
   return value.evidence.empty() ? unknown() : value;
 }
 
+/// The earliest of them alone: sentences of several kinds in a row read as one garbled line.
+FactValue unexplained(const Job& job, const Instance& instance) {
+  FactValue first = unknown();
+  for (const auto told_by : {unknown_lines<false>, unknown_warning<false>, unknown_lines<true>,
+                             uncaught, error_trail, warned_fatally}) {
+    FactValue told = told_by(job, instance);
+    const bool leads =
+        told.known() && !told.evidence.empty() &&
+        (!first.known() || told.evidence.front().where < first.evidence.front().where);
+    if (leads) first = std::move(told);
+  }
+  return first;
+}
+
 /// Never unknown: without a line that shows the end, it is not evident.
 FactValue evidently_finished(const Job& job, const Instance&) {
   const EndOf& end = outcome_of(job).job;
@@ -631,6 +645,9 @@ constexpr std::array kErrorFacts = {
     job_fact("job.silent_init_failure", silent_init_failure),
     // A Python exception or traceback stands there, and the program did not go on after it.
     job_fact("job.uncaught", uncaught),
+    // A WARN, an error, an exception or a call that failed, the first of those without an
+    // explanation.
+    job_fact("job.unexplained", unexplained),
     // A line in unknown words holds a WARN or an error that need not be fatal.
     job_fact("job.unknown_error", unknown_lines<true>),
     // A line in unknown words reports that a process or a call of NCCL failed.

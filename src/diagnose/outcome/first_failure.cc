@@ -249,19 +249,25 @@ constexpr PassedOn kPassedOn[] = {
 #include "diagnose/outcome/passed_on_exceptions.inc"
 };
 
+/// The row that says by what words the exception was passed on; nullptr: it is the program's own.
+const PassedOn* passed_on(std::string_view type, std::string_view message) {
+  const std::string_view base = type.substr(type.rfind('.') + 1);
+  const auto row = std::ranges::find_if(kPassedOn, [&](const PassedOn& each) {
+    const bool is_text = each.by != "type" && message.find(each.word) != message.npos;
+    return is_text || (each.by != "text" && each.word == base);
+  });
+  return row == std::end(kPassedOn) ? nullptr : row;
+}
+
 bool is_own(std::string_view type, std::string_view message) {
   if (type.starts_with("ray.") || type.find('(') != type.npos) return false;
-  const std::string_view base = type.substr(type.rfind('.') + 1);
-  return std::ranges::none_of(kPassedOn, [&](const PassedOn& each) {
-    return each.by != "text" ? each.word == base : message.find(each.word) != message.npos;
-  });
+  return passed_on(type, message) == nullptr;
 }
 
 /// The other end of a connection is gone.
-bool is_of_lost_peer(std::string_view type, std::string_view) {
-  const std::string_view base = type.substr(type.rfind('.') + 1);
-  return std::ranges::any_of(
-      kPassedOn, [&](const PassedOn& each) { return each.by == "lost" && each.word == base; });
+bool is_of_lost_peer(std::string_view type, std::string_view message) {
+  const PassedOn* row = passed_on(type, message);
+  return row != nullptr && row->by == "lost";
 }
 
 /// The first line of one of these kinds before `where` in the same stretch of input; empty: none.
