@@ -96,16 +96,19 @@ bool begins_a_word(std::string_view text, std::span<const std::string_view> word
   });
 }
 
-/// "Test NCCL failure common.cu:212 'invalid argument": what follows is a result of NCCL, and not
-/// what CUDA or the C library call so, too. `before` is in lower case.
-bool is_before_nccl_result(std::string_view before) {
-  return std::ranges::any_of(listed_words("nccl-result"), [&](std::string_view words) {
-    const size_t at = before.rfind(words);
-    if (at == before.npos) return false;
-    const std::string_view place = before.substr(at + words.size());
-    const size_t end = std::min(place.find(' '), place.size());
-    return place.substr(end) == " '" || place.substr(end) == " ";
-  });
+/// "Test NCCL failure common.cu:212 'invalid argument", "invalid argument (run with NCCL_DEBUG=WARN
+/// for details)": what stands there is a result of NCCL, and not what CUDA or the C library call so,
+/// too. The texts before and behind it are in lower case.
+bool is_nccl_result(const std::pair<std::string_view, std::string_view>& around) {
+  const auto& [before, after] = around;
+  return after.starts_with(" (run with nccl_debug=") ||
+         std::ranges::any_of(listed_words("nccl-result"), [&](std::string_view words) {
+           const size_t at = before.rfind(words);
+           if (at == before.npos) return false;
+           const std::string_view place = before.substr(at + words.size());
+           const size_t end = std::min(place.find(' '), place.size());
+           return place.substr(end) == " '" || place.substr(end) == " ";
+         });
 }
 
 /// The line goes on after what failed, or only tells of it. `before` and `after` are what stands
@@ -154,7 +157,7 @@ const NamedFailure* named_failure_in(std::string_view line, std::string_view* wo
     const auto& [failure, beside] = index.phrases[number];
     const size_t size = index.literals[number].size();
     if (!is_whole(line, end - size, end)) return false;
-    if (failure->list != "nccl" && is_before_nccl_result(around(number, end).first)) return false;
+    if (failure->list != "nccl" && is_nccl_result(around(number, end))) return false;
     if (!beside.empty()) {
       // Only the words around it can say whose failure it is, or that it is one.
       const auto [before, after] = around(number, end);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 
 #include "base/text.h"
 #include "log/line/line_time.h"
@@ -16,6 +17,7 @@ namespace {
 // What must stand in lines that recognisers accept.
 
 constexpr auto kExceptionEnds = listed_words("exception");
+constexpr auto kNcclErrors = listed_words("nccl-error");
 constexpr auto kProcessEnds = listed_words("process-end");
 constexpr auto kJobEnds = listed_words("job-end");
 constexpr auto kExitWords = listed_words("exit");
@@ -43,12 +45,13 @@ constexpr std::string_view kBarePrompt[] = {"$ "};
 
 /// The number in "exited with status 139", if a signal ended that process: Python gives it below
 /// zero, a shell above 128. With `of_programs` also the 3 that ends "[entrypoint] train.py exited with
-/// code 3": what a training or its wrapper chose itself. Empty: no such status is there.
+/// code 3" or "rank 2 exited with status 3": what a training or its wrapper chose itself. Empty: no
+/// such status is there.
 std::string_view exit_status_in(std::string_view text, bool of_programs) {
   constexpr int64_t kSignals[] = {4, 6, 7, 8, 9, 11, 15};
   constexpr std::string_view kPrograms[] = {".py",    ".sh",       "ython",   "torchrun", "raining",
                                             "rainer", "ntrypoint", "rogram ", "cript "};
-  constexpr std::string_view kEnds[] = {"", ".", ")"};
+  constexpr std::string_view kEnds[] = {".", ")", ";", ",", " after "};
   for (const std::string_view words : kExitWords) {
     const size_t at = text.find(words);
     if (at == text.npos) continue;
@@ -64,12 +67,18 @@ std::string_view exit_status_in(std::string_view text, bool of_programs) {
     number.remove_suffix(scan.rest().size());
     const int64_t status = parse_int(number).value_or(0);
     const int64_t signal = status < 0 ? -status : status - 128;
-    const bool is_own = of_programs && status > 0 && status < 128 &&
-                        equals_one_of(trim(scan.rest()), kEnds) &&
-                        holds_one_of(text.substr(0, at), kPrograms);
+    const std::string_view before = text.substr(0, at);
+    const bool is_end = trim(scan.rest()).empty() || starts_with_one_of(scan.rest(), kEnds);
+    const bool is_own = of_programs && status > 0 && status < 128 && is_end &&
+                        (holds_one_of(before, kPrograms) || !rank_named_in(before).empty());
     if (is_own || std::ranges::find(kSignals, signal) != std::end(kSignals)) return number;
   }
   return {};
+}
+
+/// An error of NCCL that a program hands on, by the name or the text of a result.
+bool is_of_nccl(std::string_view message) {
+  return holds_one_of(message, kNcclErrors) && message.find("NCCL operation ") == message.npos;
 }
 
 bool is_claimed(std::string_view base, std::string_view message) {
@@ -150,23 +159,44 @@ std::string_view behind_logger(std::string_view text) {
   return text;
 }
 
-/// "dotted.NameError: message": the last line of a Python traceback. Fields type, message.
-/// Refuses what a kind of its own knows better: NCCL's errors, out of memory, the store's errors.
-template <bool (*is_name)(std::string_view base)>
-bool recognise_exception(std::string_view text, Message& message) {
-  if (text.empty() || !(is_alpha(text[0]) || text[0] == '_')) return false;
+/// The last line of a Python traceback, taken apart; `base` is the type without its module.
+struct ExceptionLine {
+  std::string_view type;
+  std::string_view base;
+  std::string_view said;
+};
+
+/// "dotted.NameError: message"; nullopt: it is none.
+std::optional<ExceptionLine> parse_exception(std::string_view text,
+                                             bool (*is_name)(std::string_view base)) {
+  if (text.empty() || !(is_alpha(text[0]) || text[0] == '_')) return std::nullopt;
   Scanner scan(text);
   const auto in_name = [](char c) { return is_word(c) || c == '.'; };
   const std::string_view name = scan.take_while(in_name, 200);
-  const std::string_view base = name.substr(name.rfind('.') + 1);
-  if (!is_name(base)) return false;
+  ExceptionLine line{.base = name.substr(name.rfind('.') + 1)};
+  if (!is_name(line.base)) return std::nullopt;
   std::string_view inner;
-  if (scan.skip('(') && !scan.until(')', inner, 100)) return false;
-  const std::string_view type = text.substr(0, scan.taken());
-  if (!scan.done() && !scan.skip(": ") && scan.rest() != ":") return false;
-  const std::string_view said = scan.rest() == ":" ? std::string_view{} : trim(scan.rest());
-  if (is_claimed(base, said)) return false;
-  return message.fill({{"type", type}, {"message", said}});
+  if (scan.skip('(') && !scan.until(')', inner, 100)) return std::nullopt;
+  line.type = text.substr(0, scan.taken());
+  if (!scan.done() && !scan.skip(": ") && scan.rest() != ":") return std::nullopt;
+  line.said = scan.rest() == ":" ? std::string_view{} : trim(scan.rest());
+  return line;
+}
+
+/// Fields type, message. Refuses what a kind of its own knows better: NCCL's errors, out of memory,
+/// the store's errors.
+template <bool (*is_name)(std::string_view base)>
+bool recognise_exception(std::string_view text, Message& message) {
+  const auto line = parse_exception(text, is_name);
+  if (!line || is_claimed(line->base, line->said) || is_of_nccl(line->said)) return false;
+  return message.fill({{"type", line->type}, {"message", line->said}});
+}
+
+/// Fields type, error.
+bool recognise_nccl_exception(std::string_view text, Message& message) {
+  const auto line = parse_exception(text, is_exception_name);
+  if (!line || is_claimed(line->base, line->said) || !is_of_nccl(line->said)) return false;
+  return message.fill({{"type", line->type}, {"error", line->said}});
 }
 
 /// A shell's word on a process it ran: "run.sh: line 3: 1021 Killed  python train.py", "Killed".
@@ -226,9 +256,8 @@ bool recognise_exit_status(std::string_view text, Message& message) {
     scan.skip(':') || scan.skip('=');
     scan.blanks();
     message.set("pid", scan.take_while(is_digit, 18));
-  } else {
-    message.set("rank", rank_named_in(before));
   }
+  message.set("rank", rank_named_in(before));
   return message.fill({{"exitcode", status}});
 }
 
@@ -402,6 +431,7 @@ bool is_mention(std::string_view line) {
 
 constinit const Recogniser kRecognisers[] = {
     {"python_exception", recognise_exception<is_exception_name>, kExceptionEnds, {}},
+    {"nccl_result", recognise_nccl_exception, kNcclErrors, {}},
     {"traceback_end", recognise_exception<is_class_name>, {}, {}, true},
     {"process_end", recognise_process_end, kShellPlace, kProcessEnds},
     {"job_end", recognise_job_end, kJobEnds, {}},
