@@ -335,17 +335,13 @@ bool is_bridge_gateway(std::string_view ip) {
 
 /// Transfers with a peer that is known by such an address failed.
 FactValue gateways_of_peers(const Job& job) {
-  static const uint16_t kFailed = find_kind("socket_transfer_failed")->index;
   AnswerParts found;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    for_each_record(job, job.processes[p], kFailed, [&](const Record& record) {
-      const Message message = parse_message(record);
-      const std::string_view ip = ip_of(message.field("peer"));
-      if (!is_bridge_gateway(ip)) return;
-      found.add(fmt::format("{}, of a peer, is the gateway of a bridge as Docker makes them", ip),
-                evidence_of(record), static_cast<int>(p));
-    });
-  }
+  for_each_said<SocketTransferFailed, PeerClosed>(job, [&](const auto& said) {
+    const std::string_view ip = ip_of(said.message.peer);
+    if (!is_bridge_gateway(ip)) return;
+    found.add(fmt::format("{}, of a peer, is the gateway of a bridge as Docker makes them", ip),
+              evidence_of(said.record()), said.process);
+  });
   FactValue value = found.answer(no(), ", ");
   value.inferred = true;  // What the peer's host looks like is not seen.
   return value;
