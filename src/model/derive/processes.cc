@@ -537,10 +537,11 @@ void build_processes(Job& job) {
   add_nccl_processes(job, listed);
   const bool has_labelled_ranks = labels_are_ranks(job);
   for (Process& process : job.processes) {
-    // Whose rank NCCL does not tell has the one that its launcher gives it.
+    // Whose rank NCCL does not tell has the one that its framework or its launcher gives it.
     const SpeakerLog& log = job.logs[process.logs.front()];
     const bool is_told = process.rank >= 0 || largest_segment(log) != nullptr;
-    if (has_labelled_ranks && !is_told) process.rank = std::max(log.task_rank, -1);
+    const bool is_labelled = has_labelled_ranks || parse_prefix(log.last_text).rank_is_stated;
+    if (is_labelled && !is_told) process.rank = std::max(log.task_rank, -1);
   }
   add_other_speakers(job, listed, has_labelled_ranks);
   sort_unless_sorted(job.processes, {}, order_of);
