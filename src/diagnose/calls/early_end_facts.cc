@@ -76,11 +76,12 @@ std::set<int> those_that_suffered(const Job& job) {
   return processes;
 }
 
-/// What a rank said of its leaving, by process or, where none is known, by rank.
-std::vector<Leaver> by_own_words(const Job& job) {
+/// What a rank said of its leaving, by process or, where none is known, by rank. That it is done
+/// with its work counts where the others are known to have lost somebody.
+std::vector<Leaver> by_own_words(const Job& job, bool are_lost) {
   std::vector<Leaver> found;
-  for_each_said<RankLeaves>(job, [&](const Said<RankLeaves>& said) {
-    Leaver one{said.process, said.message.rank, false, evidence_of(said.record())};
+  const auto add = [&](const auto& said, int rank) {
+    Leaver one{said.process, rank, false, evidence_of(said.record())};
     const int own = rank_of(job, said.process, said.header());
     if (one.rank < 0) {
       // Loggers are named for their rank: "INFO trainer[rank 3]: data exhausted, leaving".
@@ -91,7 +92,10 @@ std::vector<Leaver> by_own_words(const Job& job) {
     // One stream for all ranks: the line's rank is whose it is.
     if (own != one.rank) one.process = process_of_rank(job, one.rank);
     found.push_back(std::move(one));
-  });
+  };
+  for_each_said<RankLeaves>(job, [&](const auto& said) { add(said, said.message.rank); });
+  if (are_lost)
+    for_each_said<WorkFinished, RankDone>(job, [&](const auto& said) { add(said, -1); });
   return found;
 }
 
@@ -104,12 +108,21 @@ bool is_before_stop(const Job& job, const Evidence& line, const StopEvidence& st
   return time.known() && seen.known() && time.nanoseconds < seen.nanoseconds;
 }
 
+/// How many ranks there are, by NCCL's word or, without it, where all of 0 to n are labelled; 0:
+/// neither is known.
+int64_t known_ranks(const Job& job) {
+  if (job.nranks) return *job.nranks;
+  std::set<int> ranks;
+  for (const Process& process : job.processes) {
+    if (process.rank >= 0) ranks.insert(process.rank);
+  }
+  return ranks.empty() || *ranks.rbegin() >= std::ssize(ranks) ? 0 : std::ssize(ranks);
+}
+
 /// All ranks are heard, and each either lost its peer and reports nothing else, or does not suffer:
 /// then one of those that do not went first, whatever the order of their lines.
 bool all_others_lost_peers(const Job& job, const std::set<int>& suffered) {
-  if (!job.nranks || !deaths(job).empty() || !first_exceptions(job).empty() || is_torn(job)) {
-    return false;
-  }
+  if (!deaths(job).empty() || !first_exceptions(job).empty() || is_torn(job)) return false;
   const auto says_loss = [](const auto& said) {
     return said.message.error.find("remote process exited") != std::string_view::npos;
   };
@@ -121,8 +134,8 @@ bool all_others_lost_peers(const Job& job, const std::set<int>& suffered) {
   });
   const bool only_lost = !is_other && !lost.empty() && std::ranges::includes(lost, suffered);
   const auto ranks = std::ranges::count_if(
-      job.processes, [](const Process& process) { return process.has_nccl && process.rank >= 0; });
-  return only_lost && std::cmp_equal(ranks, *job.nranks);
+      job.processes, [](const Process& process) { return process.rank >= 0; });
+  return only_lost && ranks > 1 && std::cmp_equal(ranks, known_ranks(job));
 }
 
 /// All that went by themselves before the job was seen to stand still, or from whom all others lost
@@ -153,7 +166,7 @@ std::vector<Leaver> find_leavers(const Job& job) {
         std::ranges::count(segments_of(job, process), CommFate::Aborted, &CommSegment::end) > 0;
     add({static_cast<int>(p), process.rank, aborted, ends[p].evidence.front()});
   }
-  for (Leaver& one : by_own_words(job)) add(std::move(one));
+  for (Leaver& one : by_own_words(job, are_lost)) add(std::move(one));
   return found;
 }
 

@@ -151,13 +151,15 @@ FactValue exited_before_loss(const Job& job) {
   std::map<uint64_t, ExitReport> firsts;
   for (const ExitReport& exit : exit_reports(job)) {
     if (exit.is_requested() || exit.exitcode == 0 || exit.words().empty()) continue;
-    firsts.try_emplace(exit.record.where.unit, exit);
+    // Whoever complains of others ended because of them, in whatever order they are reported.
+    const Death who = who_ended(job, exit);
+    const int process = process_of(job, who.pid, who.rank);
+    if (process < 0 || !complains(job, nth_process(job, process)))
+      firsts.try_emplace(exit.record.where.unit, exit);
   }
   std::optional<ExitReport> first;
   for (const auto& [unit, exit] : firsts) {
     const Death who = who_ended(job, exit);
-    const int process = process_of(job, who.pid, who.rank);
-    if (process >= 0 && complains(job, nth_process(job, process))) continue;
     if (first || own_status(exit) <= 0 || who.rank < 0) return unknown();
     first = exit;
   }

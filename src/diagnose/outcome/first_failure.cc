@@ -653,7 +653,7 @@ bool went_on(const Job& job, SourceRef where) {
 
 std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job) {
   std::vector<std::pair<int, Record>> all;
-  for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
+  for_each_said<PythonException, NcclException>(job, [&](const auto& said) {
     const std::string_view type = said.message.type;
     const bool is_asked_for = type.ends_with("KeyboardInterrupt") || type.ends_with("SystemExit");
     if (!is_asked_for && !went_on(job, said.where())) {

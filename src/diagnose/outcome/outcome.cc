@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
+#include "log/named_failure.h"
 
 namespace ncclog {
 namespace {
@@ -92,14 +93,12 @@ bool set_up_after(const Job& job, const Process& process, SourceRef where) {
   });
 }
 
-/// By process, the first line in which it says itself that it failed.
-std::vector<std::optional<Evidence>> own_failures(const Job& job) {
-  std::vector<std::optional<Evidence>> failures(job.processes.size());
+/// By process, the lines in which it says itself that it failed, in input order.
+std::vector<std::vector<Evidence>> own_failures(const Job& job) {
+  std::vector<std::vector<Evidence>> failures(job.processes.size());
   const auto add = [&](int process, Evidence line) {
-    if (process < 0) return;
-    std::optional<Evidence>& first = failures[static_cast<size_t>(process)];
-    if (first && first->where < line.where) return;
-    if (!went_on(job, line.where)) first = std::move(line);
+    if (process >= 0 && !went_on(job, line.where))
+      failures[static_cast<size_t>(process)].push_back(std::move(line));
   };
   for_each_said<WatchdogTimeout, BlockingWaitTimeout, HeartbeatTimeout, WorkException,
                 NcclException, WatchdogTerminated, CppTerminate, FatalPythonError, CudaOomException,
@@ -107,6 +106,9 @@ std::vector<std::optional<Evidence>> own_failures(const Job& job) {
       job, [&](const auto& said) { add(said.process, evidence_of(said.record())); });
   for (const ProgramException& exception : first_exceptions(job)) {
     add(exception.process, exception.line);
+  }
+  for (const auto& [process, record] : uncaught_exceptions(job)) {
+    if (named_failure_in(record.text()) != nullptr) add(process, evidence_of(record));
   }
   // Whoever leaves closes and deregisters; what could not be set up fails the call.
   for_each_said<ProxyCallFailed>(job, [&](const auto& said) {
@@ -120,6 +122,7 @@ std::vector<std::optional<Evidence>> own_failures(const Job& job) {
                          set_up_after(job, nth_process(job, warning.process), warning.record.where);
     if (warning.is_own_failure() && !is_over) add(warning.process, evidence_of(warning.record));
   }
+  for (auto& lines : failures) std::ranges::stable_sort(lines, {}, &Evidence::where);
   return failures;
 }
 
@@ -202,13 +205,12 @@ class Deriver {
     const Process& process = job_.processes[index];
     const int number = static_cast<int>(index);
     const Teardown teardown = teardown_of(job_, process);
-    const std::optional<Evidence>& failure = failures_[index];
-    const bool is_noise =
-        failure && (is_after_request(*failure) ||
-                    (is_nccl_line(*failure) && is_after_own_end(number, teardown, *failure)));
-    if (failure && !is_noise) {
+    const auto failure = std::ranges::find_if_not(failures_[index], [&](const Evidence& line) {
+      return is_after_request(line) ||
+             (is_nccl_line(line) && is_after_own_end(number, teardown, line));
+    });
+    if (failure != failures_[index].end())
       return {EndState::Failed, "it reports a failure", {*failure}};
-    }
     for (const EndState state : {EndState::Failed, EndState::Stopped}) {
       if (const EndOf* mark = mark_of(state, number)) return *mark;
     }
@@ -219,7 +221,8 @@ class Deriver {
                                : "it destroyed its communicators",
               {line_at(job_, process, teardown.last)}};
     }
-    if (const EndOf* mark = mark_of(EndState::Finished, number)) return *mark;
+    const EndOf* mark = mark_of(EndState::Finished, number);
+    if (mark != nullptr && !raised_before(number, mark->line().where)) return *mark;
     if (open) {
       const bool aborts = open->text.find("Abort START") != std::string::npos;
       return {EndState::Unfinished,
@@ -243,6 +246,13 @@ class Deriver {
           raised_by == process || raised_by < 0 || !nth_process(job_, raised_by).has_nccl;
       return may_be_its && (is_before(job_, teardown.last, record.where) ||
                             (teardown.aborted && is_before(job_, record.where, teardown.last)));
+    });
+  }
+
+  /// An exception that nobody caught makes a process leave as in order: its libraries say good-bye.
+  bool raised_before(int process, SourceRef where) const {
+    return std::ranges::any_of(exceptions_, [&](const auto& exception) {
+      return exception.first == process && is_before(job_, exception.second.where, where);
     });
   }
 
@@ -379,7 +389,7 @@ class Deriver {
   std::vector<EndOf> marks_;
   std::map<int64_t, SourceRef> requests_;
   std::map<std::pair<EndState, int>, const EndOf*> first_marks_;  ///< By state and process.
-  std::vector<std::optional<Evidence>> failures_;   ///< By process: its own report of one.
+  std::vector<std::vector<Evidence>> failures_;     ///< By process: its own reports of them.
   std::vector<std::pair<int, Record>> exceptions_;  ///< Uncaught, by process.
   bool any_was_up_ = false;            ///< Some communicator of the job was complete, or called.
   std::optional<Evidence> open_test_;  ///< Begins after the summary of another one.
