@@ -111,6 +111,13 @@ bool is_nccl_result(const std::pair<std::string_view, std::string_view>& around)
          });
 }
 
+/// Source code, as tracebacks quote it, perhaps behind a launcher's label: "3:     raise ".
+bool is_code(std::string_view before) {
+  const size_t indent = std::min(before.find("    "), before.size());
+  return starts_with_one_of(trim(before), listed_words("code")) ||
+         starts_with_one_of(trim(before.substr(indent)), listed_words("code"));
+}
+
 /// The line goes on after what failed, or only tells of it. `before` and `after` are what stands
 /// around the words, in lower case.
 bool is_no_report(std::string_view before, std::string_view after) {
@@ -120,8 +127,7 @@ bool is_no_report(std::string_view before, std::string_view after) {
                        before.ends_with("not ");
   return is_none || is_zero(after) || starts_with_one_of(after, kFalse) ||
          holds_one_of(before, kGoesOn) || holds_one_of(after, kGoesOn) ||
-         holds_one_of(before, listed_words("mild")) ||
-         starts_with_one_of(trim(before), listed_words("code"));
+         holds_one_of(before, listed_words("mild")) || is_code(before);
 }
 
 }  // namespace

@@ -70,17 +70,19 @@ void add_finding(const Rulebook& rulebook, const Rule& rule, JobView& view,
 }
 
 /// Whether a last resort is not judged beside these findings: where another one is an error or a
-/// warning. Advice of severity warning on a setting does not silence a last resort of severity
-/// error, because it tells no failure. False for rules that are none.
+/// warning. Advice of severity warning on a setting, and a warning that is no more than possible, do
+/// not silence a last resort of severity error, because they tell no failure. False for rules that
+/// are none.
 bool stands_back(const Rule& rule, const FindingsById& findings) {
   return rule.last_resort && std::ranges::any_of(findings, [&](const auto& entry) {
            const Finding& other = entry.second;
            const bool is_info =
                other.severity == Severity::Info || other.host_check.is_against_finding;
            if (entry.first == rule.id || is_info) return false;
-           const bool only_advice =
-               other.severity == Severity::Warning && other.role == Role::Advice;
-           return !(only_advice && rule.severity == Severity::Error);
+           const bool tells_no_failure =
+               other.severity == Severity::Warning &&
+               (other.role == Role::Advice || other.confidence == Confidence::Possible);
+           return !(tells_no_failure && rule.severity == Severity::Error);
          });
 }
 

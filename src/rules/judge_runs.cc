@@ -84,8 +84,10 @@ Verdict joined_verdict(const std::vector<Diagnosis>& all, const Job& read) {
   std::vector<std::string> words;
   for (const Diagnosis& one : all) words.push_back(short_words(one.runs.front()));
   if (badness(verdict.status) > 1) {
-    verdict.headline = fitted_headline(fmt::format(
-        "{} of {}: {}", capitalised(lead.runs.front().name), all.size(), verdict.headline));
+    const bool ends_well = all.back().runs.front().verdict.status == VerdictStatus::Clean;
+    verdict.headline = fitted_headline(
+        fmt::format("{} of {}{}: {}", capitalised(lead.runs.front().name), all.size(),
+                    ends_well ? " (the last one finished well)" : "", verdict.headline));
   } else if (badness(verdict.status) == 0) {
     verdict.headline = fmt::format(
         "All {} runs finished, and nothing is wrong in what their logs show.", all.size());

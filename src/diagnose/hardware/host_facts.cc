@@ -540,7 +540,11 @@ FactValue gpu_shared(const Job& job, const Instance&) {
       const auto bus = bus_number(rank.bus_id);
       if (rank.process < 0 || rank.segment < 0 || !bus) continue;
       const std::string& host = nth_process(job, rank.process).host;
-      if (!host.empty() && host != "localhost") ranks_by_gpu[{host, *bus}].push_back(&rank);
+      if (host.empty() || host == "localhost") continue;
+      std::vector<const CommRank*>& ranks = ranks_by_gpu[{host, *bus}];
+      // Lines that somebody pasted twice are of one process.
+      if (std::ranges::find(ranks, rank.process, &CommRank::process) == ranks.end())
+        ranks.push_back(&rank);
     }
     for (const auto& [gpu, ranks] : ranks_by_gpu) {
       if (ranks.size() < 2) continue;

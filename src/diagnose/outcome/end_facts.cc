@@ -514,6 +514,41 @@ FactValue bootstrap_info_differs(const Job& job, const Instance&) {
   return parts.answer(unknown(), ", ", kMostNamed);
 }
 
+// Who takes the communicator for one of another size than the others do?
+//
+//   rank 2: ncclCommInitRank comm 0x55a2 rank 2 nranks 3 … commId 0x77 - Init START
+//   ranks 0, 1, 3: … nranks 4 … commId 0x77 - Init START
+//       → job.sizes_differ = yes, rank 2, ": rank 2 announced 3 ranks, ranks 0,1,3 4"
+
+FactValue sizes_differ(const Job& job, const Instance&) {
+  for (const Communicator& comm : job.communicators) {
+    std::map<int, std::vector<int>> by_size;  // Processes, by what they take for its size.
+    FactValue value = yes({});
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.process < 0 || rank.segment < 0) continue;
+      std::vector<int>& processes = by_size[segment_of(job, rank).nranks];
+      if (processes.empty()) {
+        const SourceRef begin = segment_of(job, rank).started;
+        for_each_record(job, nth_process(job, rank.process), kKindIndex<CommInit>,
+                        [&](const Record& record) {
+                          if (record.where == begin) value.evidence.push_back(evidence_of(record));
+                        });
+      }
+      processes.push_back(rank.process);
+    }
+    if (comm.inferred || by_size.size() != 2) continue;
+    const auto few = std::ranges::min_element(
+        by_size, {}, [](const auto& side) { return side.second.size(); });
+    const auto many = few == by_size.begin() ? std::next(few) : by_size.begin();
+    value.what =
+        fmt::format(": {} announced {}, {} {}", processes_phrase(job, few->second),
+                    plural(few->first, "rank"), processes_phrase(job, many->second), many->first);
+    if (few->second.size() < many->second.size()) value.processes = few->second;
+    return value;
+  }
+  return no();
+}
+
 // Who failed before NCCL could: killed, crashed, raised, or never came?
 
 std::vector<Death> deaths_by(const Job& job, int signal) {
@@ -675,6 +710,8 @@ constexpr std::array kEndFacts = {
     job_fact("job.bootstrap_info_differs", bootstrap_info_differs),
     // A process ended with an error status before the others gave up waiting, and none failed before.
     job_fact("job.exited_first", exited_first),
+    // Processes take a communicator for one of different sizes, and their lines say so.
+    job_fact("job.sizes_differ", sizes_differ),
     // The launcher of some hosts was told to end, and those of other hosts saw failures after that.
     job_fact("job.host_stopped", host_stopped),
     // Processes lost the other end of a connection, and nothing else failed before.

@@ -17,6 +17,7 @@
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
+#include "diagnose/outcome/stop_evidence.h"
 #include "log/line/prefix.h"
 #include "log/named_failure.h"
 #include "log/wording/other_programs.h"
@@ -247,7 +248,8 @@ FactValue failure_words(const Job& job, const Instance& instance) {
       !is_after_end(job, evidence_of(warning->record))) {
     return yes(fmt::format("\"{}\"", message_of(warning->record)));
   }
-  FactValue value = yes("a failure");
+  const auto& stop = stop_evidence(job);
+  FactValue value = yes(stop ? stop->what : "a failure");
   const auto strange = first_unknown_warning(job);
   std::pair<int, SourceRef> best(3, {});
   const auto add = [&](const Evidence& line, std::string_view text, bool needs_name) {

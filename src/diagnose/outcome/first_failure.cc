@@ -186,6 +186,10 @@ std::optional<SourceRef> next_of(const SpeakerLog& log, uint16_t kind, int64_t t
   return std::nullopt;
 }
 
+bool completes_init(const Record& record) {
+  return read_message<CommInit>(parse_message(record)).phase == "COMPLETE";
+}
+
 /// See ReportedWarning::outlived.
 bool is_outlived_in_init(const SpeakerLog& log, const Record& warning) {
   const int64_t tid = parse_record(warning).header.tid;
@@ -440,7 +444,9 @@ bool steps_go_on(const Job& job, SourceRef where) {
     for (const uint16_t kind :
          {kKindIndex<IterationLine>, kKindIndex<ProgressBar>, kKindIndex<CommInit>}) {
       for (const Record& record : log.records.kept(kind)) {
-        steps += is_before(job, where, record.where);
+        // Others that begin an initialisation wait for who failed.
+        steps += is_before(job, where, record.where) &&
+                 (kind != kKindIndex<CommInit> || completes_init(record));
         if (steps >= kSteps) return true;
       }
     }

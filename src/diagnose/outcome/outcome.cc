@@ -290,6 +290,9 @@ class Deriver {
   bool is_outlived(const Evidence& failure, const EndOf* finish) const {
     if (is_after_request(failure) || is_after_teardown(failure)) return true;
     if (finish == nullptr) return false;
+    // The summary of another test says nothing of the one that failed.
+    const Message said = parse_event(failure.text, all_wordings()).message;
+    if (said.kind != nullptr && said.kind->index == kKindIndex<NcclTestsFailure>) return false;
     if (is_before(job_, failure.where, finish->line().where)) return true;
     // Whoever started the job says that all is well, later than its program did.
     if (is_before_success(failure.where)) return true;
