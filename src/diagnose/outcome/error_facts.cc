@@ -489,7 +489,7 @@ FactValue evidently_finished(const Job& job, const Instance&) {
 //
 //        8388608       2097152     float     sum      -1   4915.3    1.71    3.20     12   5012.1 …
 //   # Out of bounds values : 12 FAILED
-//       → job.nccl_tests_wrong = yes, "all_reduce_perf: 12 values out of bounds, first at size 8
+//       → job.nccl_tests_wrong = yes, "all_reduce_perf counts wrong values in 12 of 12 rows, first at 8
 //       MiB"
 //
 // Up to 2.10 the last column is the largest error, which is never zero for floats: such rows are
@@ -525,7 +525,8 @@ std::string wrong_phrase(const NcclTestsRun& run, std::vector<Evidence>& evidenc
                        run.rows.size(), trim(first));
   }
   if (run.out_of_bounds <= 0) return {};
-  return fmt::format("{} counts {} values out of bounds", name_of(run), run.out_of_bounds);
+  // The sum counts comparisons, of which a row makes several, and no elements.
+  return fmt::format("{} found wrong values in {} comparisons", name_of(run), run.out_of_bounds);
 }
 
 FactValue nccl_tests_wrong(const Job& job, const Instance&) {
@@ -598,7 +599,7 @@ FactValue bandwidth_seen(const Job& job, const Instance&) {
   return yes(words + ".");
 }
 
-/// "all_reduce_perf on 8 ranks: 12 rows, 0 values out of bounds, 3.71 GB/s on average".
+/// "all_reduce_perf on 8 ranks: 12 rows, all results right, 3.71 GB/s on average".
 std::string ran_phrase(const NcclTestsRun& run) {
   const std::string ranks = run.nranks < 0 ? "" : " on " + plural(run.nranks, "rank");
   std::vector<std::string> parts = {plural(std::ssize(run.rows), "row")};

@@ -161,7 +161,10 @@ class Deriver {
         exceptions_(uncaught_exceptions(job)),
         any_was_up_(std::ranges::any_of(job.processes, [&](const Process& process) {
           return teardown_of(job, process).was_up;
-        })) {
+        })),
+        all_are_seen_(std::ranges::count_if(job.processes, [](const Process& process) {
+                        return process.has_nccl && is_named(process);
+                      }) >= job.nranks.value_or(0)) {
     // "Training complete." of an epoch, and the summary of a test before the next one.
     std::erase_if(marks_, [&](const EndOf& mark) {
       if (mark.state != EndState::Finished || mark.process >= 0) return false;
@@ -237,9 +240,9 @@ class Deriver {
   }
 
   /// Whoever aborts a communicator may be done, or may have given up: that it was done is told by
-  /// work before, and by no exception. Behind a destruction an exception shows that it was not.
+  /// work before, on ranks that all are seen, and by no exception. Behind a destruction an exception shows that it was not.
   bool proves_an_end(int process, const Teardown& teardown) const {
-    if (teardown.aborted && !any_was_up_) return false;
+    if (teardown.aborted && !(any_was_up_ && all_are_seen_)) return false;
     return std::ranges::none_of(exceptions_, [&](const auto& exception) {
       const auto& [raised_by, record] = exception;
       const bool may_be_its =
@@ -395,6 +398,7 @@ class Deriver {
   std::vector<std::vector<Evidence>> failures_;     ///< By process: its own reports of them.
   std::vector<std::pair<int, Record>> exceptions_;  ///< Uncaught, by process.
   bool any_was_up_ = false;            ///< Some communicator of the job was complete, or called.
+  bool all_are_seen_ = false;          ///< Every rank of the job has lines of NCCL.
   std::optional<Evidence> open_test_;  ///< Begins after the summary of another one.
 };
 

@@ -544,7 +544,7 @@ Table ras_table(const Job& job) {
 
 namespace {
 
-/// "Run 1: all_reduce_perf on 8 ranks, mean bus bandwidth 103.9 GB/s, 0 values out of bounds."
+/// "Run 1: all_reduce_perf on 8 ranks, mean bus bandwidth 103.9 GB/s, all results right."
 std::string run_note(size_t number, const NcclTestsRun& run) {
   std::string note = fmt::format("Run {}: {}", number, run.test.empty() ? "nccl-tests" : run.test);
   if (run.nranks > 0) {
@@ -554,7 +554,8 @@ std::string run_note(size_t number, const NcclTestsRun& run) {
   if (run.below_expected) note += " (below what was asked for)";
   if (run.validation == 0) return note + ", results not checked.";
   if (run.out_of_bounds < 0) return note + ", no end in the log.";
-  return note + fmt::format(", {} values out of bounds.", run.out_of_bounds);
+  if (run.out_of_bounds == 0) return note + ", all results right.";
+  return note + fmt::format(", wrong values in {}.", plural(run.out_of_bounds, "comparison"));
 }
 
 }  // namespace
