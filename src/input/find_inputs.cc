@@ -134,6 +134,13 @@ std::vector<std::string> expand(const std::string& argument) {
   throw Error("no such file or folder", argument, "check the spelling, or quote a pattern");
 }
 
+/// "runs/7//logs" as "runs/7/logs": reports quote it, and scripts join names that end in a slash.
+std::string with_single_slashes(std::string path) {
+  const auto is_double = [](char a, char b) { return a == '/' && b == '/'; };
+  path.erase(std::unique(path.begin(), path.end(), is_double), path.end());
+  return path;
+}
+
 /// Sorted and without repetition, before anything is visited: the order given decides nothing.
 std::vector<std::string> expand_all(std::span<const std::string> arguments) {
   if (arguments.empty()) {
@@ -141,7 +148,7 @@ std::vector<std::string> expand_all(std::span<const std::string> arguments) {
   }
   std::set<std::string> paths;
   for (const std::string& argument : arguments) {
-    for (std::string& path : expand(argument)) paths.insert(std::move(path));
+    for (std::string& path : expand(argument)) paths.insert(with_single_slashes(std::move(path)));
   }
   return {paths.begin(), paths.end()};
 }

@@ -51,6 +51,12 @@ class FindInputs : public ::testing::Test {
   TempDir dir_;
 };
 
+TEST_F(FindInputs, NamesFilesWithSingleSlashes) {
+  dir_.add("logs/run/nccl.log", "x");
+  EXPECT_EQ(found({"logs//run/"}), Paths{"logs/run/nccl.log"});
+  EXPECT_EQ(found({"logs//run//nccl.log"}), Paths{"logs/run/nccl.log"});
+}
+
 TEST_F(FindInputs, EntersTheFolderOfAReplayOnlyWhereItIsNamed) {
   dir_.add("logs/nccl.log", "x");
   dir_.add("logs/replay/outcome.json", "{\n  \"schema\": \"ncclog.replay-outcome/1\",\n");
