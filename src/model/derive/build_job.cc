@@ -137,13 +137,20 @@ bool is_stray_voice(const SpeakerLog& log) {
 }  // namespace
 
 void drop_unplaced_segments(std::vector<SpeakerLog>& logs) {
+  // Old releases print neither the id nor the beginning: who is complete is as good as placed.
+  const bool are_told = std::ranges::any_of(logs, [](const SpeakerLog& log) {
+    return std::ranges::any_of(log.comms.all, [](const CommSegment& segment) {
+      return segment.comm_id != 0 || segment.started.line != 0;
+    });
+  });
   for (SpeakerLog& log : logs) {
     if (!log.torn) continue;
     std::vector<int> places;
     std::vector<CommSegment> placed;
     for (CommSegment& segment : log.comms.all) {
       // If not, a line that tells which communicator it is may be among the lost ones.
-      const bool stays = segment.comm_id != 0 || (segment.started.line != 0 && segment.parent == 0);
+      const SourceRef begin = are_told ? segment.started : segment.completed;
+      const bool stays = segment.comm_id != 0 || (begin.line != 0 && segment.parent == 0);
       places.push_back(stays ? static_cast<int>(placed.size()) : -1);
       (stays ? placed : log.unplaced).push_back(std::move(segment));
     }

@@ -41,7 +41,8 @@ std::vector<RasReport> read_ras_text(const std::deque<OwnedRecord>& lines);
 void join_torn_speakers(std::vector<SpeakerLog>& logs);
 
 /// Sets aside what torn logs say about communicators whose id or beginning is lost: whose they are
-/// cannot be told, and a guess would make new ones.
+/// cannot be told, and a guess would make new ones. Where no log prints either, those stay whose
+/// initialisation is complete.
 void drop_unplaced_segments(std::vector<SpeakerLog>& logs);
 
 // Values that only a torn log gives, and that others contradict.

@@ -519,6 +519,16 @@ TEST(TornSpeakers, CommunicatorsWhoseBeginningIsLostAreForgotten) {
   }
 }
 
+TEST(TornSpeakers, CommunicatorsOfReleasesThatPrintNoBeginningStay) {
+  std::vector<SpeakerLog> logs = {log_of(process("gpu-a", 7), 40, true)};
+  CommSegment complete = segment(0, 0, 0);
+  complete.completed.line = 5;
+  logs[0].comms.all = {complete, segment(0, 0, 0)};
+  drop_unplaced_segments(logs);
+  ASSERT_EQ(logs[0].comms.all.size(), 1u);
+  EXPECT_EQ(logs[0].comms.all[0].completed.line, 5u);
+}
+
 /// The logs of a text, those of `torn` as torn ones.
 std::vector<SpeakerLog> logs_of(std::string_view text, const std::set<int64_t>& torn) {
   std::vector<SpeakerLog> logs;
