@@ -164,7 +164,12 @@ void build_network(Job& job) {
   if (network.name.empty()) network.name = elected<NetAssigned>(job, &NetAssigned::network);
   if (network.name.empty()) network.name = network_of_paths(job);
   // Every network that NCCL tries lists its devices; which one it took may be in a lost line.
-  if (network.name.empty()) network.name = elected<NetDevices>(job, &NetDevices::network, false);
+  if (network.name.empty()) {
+    const auto with_devices = [](const NetDevices& list) {
+      return parse_device_list(list.devices).empty() ? std::string_view() : list.network;
+    };
+    network.name = elected<NetDevices>(job, with_devices, false);
+  }
   if (network.name.empty())
     network.name = elected<NetPluginStarted>(job, &NetPluginStarted::network);
   network.plugin = elected<PluginLoaded>(job, [](const PluginLoaded& plugin) {
