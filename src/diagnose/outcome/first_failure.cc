@@ -436,13 +436,47 @@ void name_by_torchrun(const Job& job, ProgramException& exception) {
   }
 }
 
+bool begins_before(const Job& job, const CommSegment& segment, SourceRef where) {
+  return is_before(job, segment.started, where) || is_before(job, segment.completed, where);
+}
+
+/// Ids of communicators that somebody began before `where` in the same input.
+std::set<uint64_t> begun_before(const Job& job, SourceRef where) {
+  std::set<uint64_t> ids;
+  for (const SpeakerLog& log : job.logs) {
+    for (const CommSegment& segment : log.comms.all) {
+      if (segment.comm_id != 0 && begins_before(job, segment, where)) ids.insert(segment.comm_id);
+    }
+  }
+  return ids;
+}
+
+/// Lines of initialisations after `where` that begin something new. A launcher may hold back what its
+/// tasks print, and then others had begun the same communicator before.
+size_t count_new_inits(const Job& job, SourceRef where) {
+  const std::set<uint64_t> older = begun_before(job, where);
+  const auto is_older = [&](const CommSegment& each) { return older.contains(each.comm_id); };
+  const auto is_early = [&](const CommSegment& each) { return begins_before(job, each, where); };
+  size_t lines = 0;
+  for (const SpeakerLog& log : job.logs) {
+    const auto& all = log.comms.all;
+    const bool is_held_back =
+        std::ranges::none_of(all, is_early) && std::ranges::any_of(all, is_older);
+    for (const CommSegment& segment : all) {
+      if (is_held_back || is_older(segment) || is_early(segment)) continue;
+      lines += is_before(job, where, segment.started);
+      lines += is_before(job, where, segment.completed);
+    }
+  }
+  return lines;
+}
+
 bool steps_go_on(const Job& job, SourceRef where) {
   if (steps_follow(job, where)) return true;
   constexpr size_t kSteps = 3;
   size_t steps = 0;
   for (const SpeakerLog& log : job.logs) {
-    for (const uint16_t kind :
-         {kKindIndex<IterationLine>, kKindIndex<ProgressBar>, kKindIndex<CommInit>}) {
+    for (const uint16_t kind : {kKindIndex<IterationLine>, kKindIndex<ProgressBar>}) {
       for (const Record& record : log.records.kept(kind)) {
         // Others that begin an initialisation wait for who failed.
         steps += is_before(job, where, record.where) &&
@@ -451,7 +485,7 @@ bool steps_go_on(const Job& job, SourceRef where) {
       }
     }
   }
-  return false;
+  return steps + count_new_inits(job, where) >= kSteps;
 }
 
 /// Every rank of the largest communicator goes on calling. Some calls prove nothing: the host runs

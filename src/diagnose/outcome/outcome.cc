@@ -192,8 +192,11 @@ class Deriver {
     outcome.job = end_of_job(outcome.processes);
     if (outcome.job.state != EndState::Finished) return outcome;
     for (EndOf& end : outcome.processes) {
-      // What the program says of its work tells more than that a process prints no last line.
-      if (end.state == EndState::Unfinished) end = {};
+      // What the program says of its work tells more than that a process prints no last line, or
+      // than what NCCL warned of before, or as it left.
+      const bool is_survived = end.state == EndState::Failed && is_nccl_line(end.line()) &&
+                               is_outlived(end.line(), &outcome.job);
+      if (end.state == EndState::Unfinished || is_survived) end = {};
     }
     return outcome;
   }

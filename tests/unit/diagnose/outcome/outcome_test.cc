@@ -202,6 +202,27 @@ TEST(Outcome, EachProcessEndsForItself) {
   }
 }
 
+TEST(Outcome, WhatAFinishedJobSurvivedIsNoEndOfAProcess) {
+  for (const std::string& text : {up() + kFullShm + kRunStop, up() + kRunStop + kFullShm}) {
+    const Job job = job_from_text(text);
+    for (const EndOf& end : outcome_of(job).processes) EXPECT_EQ(end.state, EndState::Unknown);
+  }
+}
+
+TEST(Outcome, AProcessWhoseLinesWereHeldBackRevivesNobody) {
+  const auto failed = [](const std::string& text) {
+    const Job job = job_from_text(text);
+    return std::ranges::count(outcome_of(job).processes, EndState::Failed, &EndOf::state);
+  };
+  const std::string first =
+      init(0, "START", 3) + init(2, "START", 3) + init(0, "COMPLETE", 3) + kWatchdog;
+  const std::string later = init(1, "START", 3) + init(1, "COMPLETE", 3) + init(2, "COMPLETE", 3);
+  EXPECT_EQ(failed(first + later), 1);
+  std::string anew = up(3);
+  for (size_t at = 0; (at = anew.find("0x77", at)) != anew.npos;) anew.replace(at, 4, "0x78");
+  EXPECT_EQ(failed(first + anew), 0);
+}
+
 TEST(Outcome, OnlyLinesAfterTheEndAreNoise) {
   const std::string text = kNoise + up() + kNoise + kRunStop + kNoise;
   const Job job = job_from_text(text);
