@@ -179,9 +179,12 @@ class MarkCollector {
     for (const ExitReport& exit : exit_reports(job_)) add_exit(exit);
     for_each_said<RunEnded>(job_, [&](const auto& said) { add_run(said.message, said.record()); });
     add_all<ChildFailed>(EndState::Failed, "torchrun ends because a worker failed");
+    const bool saw_failure = any_said<WorkerFailed>(job_);
     for_each_said<WorkerClosing>(job_, [&](const auto& said) {
-      add_process(process_of_pid(job_, said.message.pid), EndState::Stopped,
-                  "was ended by its launcher", said.record());
+      const int process = process_of_pid(job_, said.message.pid);
+      // What the launcher does because a worker failed is no end of the job.
+      if (process < 0 && saw_failure) return;
+      add_process(process, EndState::Stopped, "was ended by its launcher", said.record());
     });
     add_all<AgentSignalled>(EndState::Stopped, "the launcher was told to end");
     for_each_said<PythonException>(job_, [&](const auto& said) {

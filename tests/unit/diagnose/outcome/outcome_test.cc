@@ -149,6 +149,12 @@ const EndRow kEnds[] = {
      up() + "E0209 11:22:33.123000 4200 torch/distributed/elastic/multiprocessing/"
             "api.py:826] failed (exitcode: 1) local_rank: 1 (pid: 71) of binary: python\n",
      EndState::Failed, "exitcode: 1"},
+    {"torchrun, which ends the others of one that was killed",
+     "W0209 11:22:33.123000 4200 torch/distributed/elastic/multiprocessing/api.py:897] Sending "
+     "process 4301 closing signal SIGTERM\n"
+     "E0209 11:22:34.123000 4200 torch/distributed/elastic/multiprocessing/api.py:826] failed "
+     "(exitcode: -9) local_rank: 3 (pid: 4304) of binary: python\n",
+     EndState::Failed, "exitcode: -9"},
     {"DeepSpeed's launcher on SIGTERM",
      up() + "Killing subprocess 70\nMain process received SIGTERM, exiting\n", EndState::Stopped,
      "Main process"},
