@@ -603,8 +603,11 @@ std::string processes_words(const Job& job) {
   const JobOutcome& outcome = outcome_of(job);
   std::array<size_t, std::size(kStates)> counts{};
   size_t all = 0;
+  bool are_others = false;
   for (size_t p = 0; p < outcome.processes.size(); ++p) {
-    if (!job.processes[p].has_nccl || !is_named(job.processes[p])) continue;
+    if (!is_named(job.processes[p])) continue;
+    are_others |= !job.processes[p].has_nccl;
+    if (!job.processes[p].has_nccl) continue;
     ++counts[static_cast<size_t>(outcome.processes[p].state)];
     ++all;
   }
@@ -613,12 +616,16 @@ std::string processes_words(const Job& job) {
   size_t unlike = all - count_of(EndState::Unknown);
   if (outcome.job.state != EndState::Unknown) unlike -= count_of(outcome.job.state);
   if (all < 2 || unlike == 0) return {};
+  // The end of the job is then that of a process of which NCCL says nothing.
+  const bool is_elsewhere = are_others && count_of(outcome.job.state) == 0;
   std::vector<std::string> parts;
   for (const EndState state : kStates) {
     const size_t count = count_of(state);
     if (count == 0) continue;
     parts.push_back(parts.empty()
-                        ? fmt::format("{} of {} processes {}", count, all, to_string(state))
+                        ? fmt::format("{} of {} {} {}", count, all,
+                                      is_elsewhere ? "processes with lines of NCCL" : "processes",
+                                      to_string(state))
                         : fmt::format("{} {}", count, to_string(state)));
   }
   return join(parts, ", ");
