@@ -514,7 +514,8 @@ std::optional<size_t> ranks_seen(const Job& job) {
   if (job.communicators.empty() || !job.flight_recorders.empty()) return std::nullopt;
   const std::vector<CommRank>& ranks = job.communicators.front().ranks;
   const auto seen = static_cast<size_t>(std::ranges::count_if(ranks, [&](const CommRank& rank) {
-    return rank.process >= 0 || file_of_rank(job, rank.rank) != nullptr;
+    return rank.process >= 0 || file_of_rank(job, rank.rank) != nullptr ||
+           process_of_rank(job, rank.rank) >= 0;
   }));
   const auto all = static_cast<size_t>(job.nranks.value_or(0));
   return ranks.size() == all && seen > 0 && seen < all ? std::optional(seen) : std::nullopt;
@@ -546,7 +547,11 @@ std::string inputs_line(const Job& job) {
     out += fmt::format(": {} {}", processes, processes == 1 ? "process" : "processes");
   }
   if (job.nhosts > 0) {
-    out += fmt::format("{} on {}", job.nranks || processes > 0 ? "" : ": processes",
+    // NCCL counts hosts of which there is no line, too.
+    const bool is_part =
+        ranks_seen(job) && !job.hosts.empty() && std::cmp_less(job.hosts.size(), job.nhosts);
+    out += fmt::format("{} on {}{}", job.nranks || processes > 0 ? "" : ": processes",
+                       is_part ? fmt::format("{} of ", job.hosts.size()) : "",
                        plural(job.nhosts, "host"));
   }
   out += silent_words(job);
