@@ -479,6 +479,16 @@ FactValue unexplained(const Job& job, const Instance& instance) {
   return first;
 }
 
+/// Its line alone, for a headline.
+FactValue unexplained_line(const Job& job, const Instance& instance) {
+  FactValue value = unexplained(job, instance);
+  if (value.known() && !value.evidence.empty()) {
+    const Event event = parse_event(value.evidence.front().text, all_wordings());
+    value.what = fmt::format("\"{}\"", excerpt_of(event.header.message));
+  }
+  return value;
+}
+
 /// Never unknown: without a line that shows the end, it is not evident.
 FactValue evidently_finished(const Job& job, const Instance&) {
   const EndOf& end = outcome_of(job).job;
@@ -651,6 +661,8 @@ constexpr std::array kErrorFacts = {
     // A WARN, an error, an exception or a call that failed, the first of those without an
     // explanation.
     job_fact("job.unexplained", unexplained),
+    // The same, with its line in quotes as its words.
+    job_fact("job.unexplained_line", unexplained_line),
     // A line in unknown words holds a WARN or an error that need not be fatal.
     job_fact("job.unknown_error", unknown_lines<true>),
     // A line in unknown words reports that a process or a call of NCCL failed.
