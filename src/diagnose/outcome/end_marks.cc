@@ -47,6 +47,7 @@ class MarkCollector {
     add_nccl_tests();
     add_launchers();
     add_schedulers();
+    add_last_words();
     add_ranks_that_are_done();
     sort_unless_sorted(marks_, {}, [](const EndOf& mark) { return mark.line().where; });
     return std::move(marks_);
@@ -100,24 +101,58 @@ class MarkCollector {
     });
   }
 
+  /// Of nobody knows whom, so something has to show that there was work.
+  void add_weak(std::string what, const Record& record) {
+    const bool worked = shows_progress(job_) || std::ranges::any_of(job_.logs, calls);
+    if (!worked) return;
+    add(EndState::Finished, -1, std::move(what), record);
+    marks_.back().is_own = marks_.back().is_weak = true;
+  }
+
+  static bool calls(const SpeakerLog& log) {
+    return std::ranges::any_of(
+        log.comms.all, [](const CommSegment& segment) { return calls_of(segment).total > 0; });
+  }
+
+  /// A rank says them of itself, and alone says nothing of the job. What is said several times is
+  /// said of parts.
+  void add_last_words() {
+    std::map<std::pair<int, const Wording*>, int> times;
+    const auto times_of = [&](const auto& said) -> int& {
+      return times[{said.process, parse_message(said.record()).wording}];
+    };
+    for_each_said<LastWords>(job_, [&](const auto& said) { ++times_of(said); });
+    for_each_said<LastWords>(job_, [&](const auto& said) {
+      if (times_of(said) > 1) return;
+      if (nth_process(job_, said.process).rank >= 0) return note_done(said);
+      add_weak("its last words say that it is done", said.record());
+    });
+  }
+
+  template <typename T>
+  void note_done(const Said<T>& said) {
+    const bool has_rank = nth_process(job_, said.process).rank >= 0;
+    if (has_rank && !work_follows(job_, said.where())) done_[said.process] = said.record();
+  }
+
   /// "done" alone says little: it counts of ranks after which nobody works, where all that are known
   /// say it, or of one that had worked.
   void add_ranks_that_are_done() {
-    std::map<int, Record> done;
-    for_each_said<RankDone>(job_, [&](const auto& said) {
-      const bool has_rank = nth_process(job_, said.process).rank >= 0;
-      if (has_rank && !work_follows(job_, said.where())) done[said.process] = said.record();
-    });
+    for_each_said<RankDone>(job_, [&](const auto& said) { note_done(said); });
     const auto known = std::ranges::count_if(
         job_.processes, [](const Process& process) { return process.rank >= 0; });
     const bool ends_otherwise = std::ranges::any_of(
         marks_, [](const EndOf& mark) { return mark.state != EndState::Finished; });
-    if (done.size() > 1 && std::cmp_equal(done.size(), known) && !ends_otherwise) {
-      add(EndState::Finished, -1, "all ranks say that they are done", done.rbegin()->second);
+    if (done_.size() > 1 && std::cmp_equal(done_.size(), known) && !ends_otherwise) {
+      add(EndState::Finished, -1, "all ranks say that they are done", done_.rbegin()->second);
       marks_.back().is_own = true;
+      marks_.back().is_weak = std::ranges::any_of(
+          done_, [](const auto& said) { return said.second.kind() == kKindIndex<LastWords>; });
       return;
     }
-    for (const auto& [process, record] : done) {
+    for (const auto& [process, record] : done_) {
+      // Rank 0 alone saves the model, and the others may hang.
+      if (record.kind() == kKindIndex<LastWords>) continue;
       const auto segments = segments_of(job_, nth_process(job_, process));
       const bool worked =
           prints_steps(job_) || std::ranges::any_of(segments, [](const CommSegment* segment) {
@@ -207,6 +242,8 @@ class MarkCollector {
     const EndState state = exit.exitcode == 0    ? EndState::Finished
                            : exit.is_requested() ? EndState::Stopped
                                                  : EndState::Failed;
+    const bool is_nameless = exit.ended.pid < 0 && exit.ended.rank < 0;
+    if (is_nameless && exit.exitcode == 0) return add_weak("a command " + words, exit.record);
     add_process(process_of(job_, exit.ended.pid, exit.ended.rank), state, std::move(words),
                 exit.record);
   }
@@ -252,6 +289,7 @@ class MarkCollector {
 
   const Job& job_;
   std::vector<EndOf> marks_;
+  std::map<int, Record> done_;  ///< By process: its last words, where it is a rank.
 };
 
 /// Some calls follow a program's last words: a barrier, a checkpoint that is gathered.
@@ -602,6 +640,17 @@ int process_of(const Job& job, int64_t pid, int rank) {
 
 bool prints_steps(const Job& job) {
   return std::ranges::any_of(job.clocks, [](const InputClock& clock) { return clock.total > 0; });
+}
+
+bool shows_progress(const Job& job) {
+  const auto goes_on = [](const InputClock& clock) {
+    return clock.total > clock.markers.size() ||
+           std::ranges::any_of(clock.markers,
+                               [](const Marker& marker) { return marker.step != 0; });
+  };
+  return std::ranges::any_of(job.clocks, goes_on) ||
+         std::ranges::any_of(job.nccl_tests,
+                             [](const NcclTestsRun& run) { return !run.rows.empty(); });
 }
 
 bool launcher_failed_between(const Job& job, SourceRef from, SourceRef to) {

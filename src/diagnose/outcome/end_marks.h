@@ -56,6 +56,9 @@ int process_of(const Job& job, int64_t pid, int rank);
 /// Some input announces steps of a training.
 bool prints_steps(const Job& job);
 
+/// Steps of a program, but for a bar that stands at 0, or rows of a test.
+bool shows_progress(const Job& job);
+
 // Who reports that a process ended, and how?
 //
 //   bash: line 1:  1021 Killed                  env RANK=3 LOCAL_RANK=3 python3 train.py
@@ -120,6 +123,8 @@ struct EndOf {
   int process = -1;  ///< Whom the line is about, into Job::processes; -1: the job, or not known.
   /// A rank says it of its own work: what became of ranks without a line, it does not tell.
   bool is_own = false;
+  /// Words that are also printed after a failure, or of a part: they count where all else is open.
+  bool is_weak = false;
 
   /// Not of Unknown.
   const Evidence& line() const { return evidence.front(); }

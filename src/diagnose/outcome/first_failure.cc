@@ -572,6 +572,7 @@ std::vector<ProgramException> find_lost_first(const Job& job) {
   std::erase_if(all, [&](const ProgramException& exception) {
     const SourceRef where = exception.line.where;
     return std::ranges::any_of(end_marks(job), [&](const EndOf& mark) {
+      if (mark.is_weak) return false;
       return mark.state == EndState::Stopped ? !is_before(job, where, mark.line().where)
                                              : is_before(job, mark.line().where, where);
     });

@@ -167,6 +167,10 @@ class Deriver {
                       }) >= job.nranks.value_or(0)) {
     // "Training complete." of an epoch, and the summary of a test before the next one.
     std::erase_if(marks_, [&](const EndOf& mark) {
+      if (mark.is_weak) {
+        if (!work_follows(job, mark.line().where) && !step_follows(mark)) last_words_ = mark;
+        return true;
+      }
       if (mark.state != EndState::Finished || mark.process >= 0) return false;
       if (auto test = test_begun_after(job, mark.line().where)) {
         open_test_ = std::move(test);
@@ -285,6 +289,13 @@ class Deriver {
     return request != requests_.end() && request->second < line.where;
   }
 
+  /// One step is enough to show that last words were none.
+  bool step_follows(const EndOf& mark) const {
+    return std::ranges::any_of(job_.clocks, [&](const InputClock& clock) {
+      return is_before(job_, mark.line().where, clock.last.back());
+    });
+  }
+
   bool is_before_success(SourceRef where) const {
     bool before = false;
     for_each_said<LaunchFinished>(
@@ -348,7 +359,10 @@ class Deriver {
               "a test of nccl-tests begins, and no result of it is in the logs",
               {std::move(*test)}};
     }
-    return mixed_end(processes);
+    const EndOf mixed = mixed_end(processes);
+    const bool is_open = mixed.state == EndState::Unknown ||
+                         (mixed.state == EndState::Unfinished && mixed.what == kNoEnd);
+    return is_open && last_words_ ? *last_words_ : mixed;
   }
 
   /// All processes that use NCCL ended well.
@@ -403,6 +417,7 @@ class Deriver {
   bool any_was_up_ = false;            ///< Some communicator of the job was complete, or called.
   bool all_are_seen_ = false;          ///< Every rank of the job has lines of NCCL.
   std::optional<Evidence> open_test_;  ///< Begins after the summary of another one.
+  std::optional<EndOf> last_words_;    ///< The last weak mark after which nobody works.
 };
 
 JobOutcome derive_outcome(const Job& job) { return Deriver(job).derive(); }
@@ -438,7 +453,7 @@ EndPlaces derive_end_places(const Job& job) {
   if (outcome.job.state != EndState::Finished && !all_but_cut_finished(job, outcome)) return places;
   for (const EndOf& mark : end_marks(job)) {
     const SourceRef where = mark.line().where;
-    if (mark.state != EndState::Finished) continue;
+    if (mark.state != EndState::Finished || mark.is_weak) continue;
     if (mark.process >= 0) {
       const Process& process = nth_process(job, mark.process);
       if (process.pid >= 0) places.by_process.emplace(std::pair(process.host, process.pid), where);

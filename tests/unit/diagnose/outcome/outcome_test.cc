@@ -59,6 +59,7 @@ const std::string kRunStop =
     "\"key\": \"run_stop\", \"value\": null, \"metadata\": {\"file\": \"train.py\", \"lineno\": "
     "96, "
     "\"status\": \"success\"}}\n";
+const std::string kStep = "step 3 loss 2.1\n";
 const std::string kCancelled =
     "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-01-05T12:00:00 DUE TO TIME LIMIT ***\n";
 
@@ -139,6 +140,19 @@ const EndRow kEnds[] = {
      EndState::Unfinished, "Init COMPLETE"},
     {"an evaluation of nobody knows whom", up() + "Evaluation completed.\n", EndState::Unfinished,
      "Init COMPLETE"},
+    {"last words", up() + kStep + "Job finished at Mon Jan  5 12:00:00 UTC 2026\n",
+     EndState::Finished, "Job finished"},
+    {"an exit code", up() + kStep + "Process finished with exit code 0\n", EndState::Finished,
+     "code 0"},
+    {"last words of nobody who worked", up() + "Success!\n", EndState::Unfinished, "Init COMPLETE"},
+    {"last words of two parts", up() + kStep + "Finished in 3.1 s\nFinished in 3.2 s\n",
+     EndState::Unfinished, "Init COMPLETE"},
+    {"last words before more work", up() + kStep + "Elapsed time: 3.1 s\n" + kStep,
+     EndState::Unfinished, "Init COMPLETE"},
+    {"last words after a failure", up() + kStep + kWatchdog + "Job finished\n", EndState::Failed,
+     "Watchdog caught"},
+    {"last words before a failure", up() + kStep + "Job finished\n" + kWatchdog, EndState::Failed,
+     "Watchdog caught"},
     {"all tests, and an error", up() + "All tests completed\n" + kWatchdog, EndState::Failed,
      "Watchdog caught"},
     {"what the scheduler kills did not die by itself",
@@ -183,6 +197,8 @@ TEST(Outcome, AFileOfOneRankSaysThatItIsDone) {
   };
   EXPECT_EQ(state_of("Complete time:  9.1\n", "Complete time:  9.2\n"), EndState::Finished);
   EXPECT_NE(state_of("Complete time:  9.1\n", "\n"), EndState::Finished);
+  EXPECT_EQ(state_of("all_reduce result: 8\n", "all_reduce result: 8\n"), EndState::Finished);
+  EXPECT_NE(state_of("Model saved to /ckpt\n", "\n"), EndState::Finished);
 }
 
 TEST(Outcome, MoreExitsThanAreKeptAreCounted) {
