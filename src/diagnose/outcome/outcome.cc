@@ -485,7 +485,7 @@ std::string seen_words(const Job& job) {
   std::set<int> ranks;          // Global ranks of processes with lines.
   std::vector<uint64_t> calls;  // By process with NCCL lines.
   bool begins = false;          // Some lines are of the kind that NCCL prints when it starts.
-  bool is_up = false;           // Some communicator was complete, or called.
+  std::ptrdiff_t ready = 0;     // Processes of which a communicator was complete.
   for (const Process& process : job.processes) {
     if (!process.has_nccl || !is_named(process)) continue;
     for (const Subsystem early : {Subsystem::Init, Subsystem::Net, Subsystem::Bootstrap}) {
@@ -493,11 +493,13 @@ std::string seen_words(const Job& job) {
     }
     if (process.rank >= 0) ranks.insert(process.rank);
     uint64_t& own = calls.emplace_back(0);
+    bool is_ready = false;
     for (const CommSegment* segment : segments_of(job, process)) {
       begins = true;
       own += calls_of(*segment).total;
-      is_up |= segment->completed.line != 0 || own > 0;
+      is_ready |= segment->completed.line != 0;
     }
+    ready += is_ready ? 1 : 0;
   }
   if (calls.empty()) {
     return prints_steps(job) ? "only steps of the program"
@@ -505,7 +507,12 @@ std::string seen_words(const Job& job) {
   }
   const std::string who = ranks.size() == calls.size() ? plural(std::ssize(ranks), "rank")
                                                        : plural(std::ssize(calls), "process");
-  if (is_up) return fmt::format("{} at work{}", who, calls_words(calls));
+  const bool works = std::ranges::max(calls) > 0 || (begins && shows_progress(job));
+  if (works) return fmt::format("{} at work{}", who, calls_words(calls));
+  if (ready > 0) {
+    return fmt::format("init done by {}{}",
+                       ready < std::ssize(calls) ? fmt::format("{} of ", ready) : "", who);
+  }
   if (begins) return "the start of " + who;
   return fmt::format("{} of {}", prints_steps(job) ? "steps" : "lines", who);
 }

@@ -47,6 +47,7 @@ bool is_outlived(const Job& job, SourceRef where);
 //
 //   nine lines with the Init START of two ranks      "the start of 2 ranks, no end"
 //   a whole log that was copied while the job ran    "8 ranks at work (120 calls each), no end"
+//   the same up to the first step                    "init done by 8 ranks, no end"
 //   NCCL_DEBUG=WARN and three lines                  "lines of 3 processes, no end"
 //
 // For the headline of a log in which nothing was found: what was not seen is not judged.

@@ -277,10 +277,20 @@ struct ExtentRow {
 
 const ExtentRow kExtents[] = {
     {init(0, "START") + init(1, "START"), "the start of 2 ranks, no end"},
-    {up(), "2 ranks at work, no end"},
-    {up() + kCancelled, "2 ranks at work, the scheduler ended it at its time limit"},
+    {up(), "init done by 2 ranks, no end"},
+    {init(0, "START") + init(1, "START") + init(1, "COMPLETE"),
+     "init done by 1 of 2 ranks, no end"},
+    {up() + "Processed prompts:   0%|          | 0/16 [00:00<?, ?it/s]\n",
+     "init done by 2 ranks, no end"},
+    {up() + "Processed prompts:   6%|6         | 1/16 [00:01<00:15, 1.0it/s]\n",
+     "2 ranks at work, no end"},
+    {up() + "step 3 loss 2.1\n", "2 ranks at work, no end"},
+    {line(0, "Using network Socket") + "Batch 0 Loss: 9.1, Speed: 4.8 samples/sec, lr: 0.0001\n" +
+         "Batch 1 Loss: 9.0, Speed: 9.9 samples/sec, lr: 0.0001\n",
+     "1 process at work, no end"},
+    {up() + kCancelled, "init done by 2 ranks, the scheduler ended it at its time limit"},
     {up() + begins_end(1, "Destroy"),
-     "2 ranks at work, the destruction of a communicator begins and is not shown to end"},
+     "init done by 2 ranks, the destruction of a communicator begins and is not shown to end"},
     {line(0, "Using network Socket"), "the start of 1 process, no end"},
 };
 
