@@ -79,6 +79,26 @@ TEST(Rules, SayWhyNotToDoIt) {
   }
 }
 
+/// What may cure it is not forbidden in the same breath.
+TEST(Rules, ForbidNothingThatTheyAskFor) {
+  constexpr std::string_view kThings[] = {"interface", "plugin", "release", "time-out", "driver"};
+  for (const Rule& rule : load_rulebook().rules) {
+    const auto asks_for = [&](std::string_view thing) {
+      return std::ranges::any_of(rule.fix, [&](const std::string& fix) {
+        return lower_case(fix).find(thing) != std::string::npos;
+      });
+    };
+    for (const std::string& text : rule.do_not) {
+      const std::string forbidden = text.substr(0, text.find(": "));
+      if (!forbidden.starts_with("Change ")) continue;
+      for (const std::string_view thing : kThings) {
+        EXPECT_FALSE(forbidden.find(thing) != std::string::npos && asks_for(thing))
+            << rule.id << ": " << text;
+      }
+    }
+  }
+}
+
 /// Nothing that is called a check changes the machine.
 TEST(Rules, ChecksOnlyLook) {
   constexpr std::string_view kChanging[] = {"rm ",    "modprobe",    "mount -o", "kill ",
