@@ -194,10 +194,13 @@ std::string without_stop(std::string sentence) {
 }
 
 std::string first_sentence(std::string_view message) {
+  const std::vector<Note> notes = notes_of(message);
   for (size_t dot = message.find(". "); dot != message.npos; dot = message.find(". ", dot + 1)) {
     const size_t next = dot + 2;
     const bool begins = next < message.size() && message[next] >= 'A' && message[next] <= 'Z';
-    if (begins && !is_quoted(message, dot)) {
+    const bool is_inside = std::ranges::any_of(
+        notes, [&](const Note& note) { return note.begin < dot && dot < note.end; });
+    if (begins && !is_inside && !is_quoted(message, dot)) {
       return std::string(message.substr(0, dot + 1));
     }
   }

@@ -22,6 +22,7 @@ constexpr SentenceRow kSentences[] = {
     {"One.", "One."},
     {"A WARN says: \"NET/X cannot open it. RC: -22\". Two.",
      "A WARN says: \"NET/X cannot open it. RC: -22\"."},
+    {"No room (NET/X: it failed. RC: -22). Two.", "No room (NET/X: it failed. RC: -22)."},
     {"A rail of 5\" length. Two.", "A rail of 5\" length."},
     {"", ""},
 };
