@@ -16,9 +16,10 @@ namespace ncclog {
 namespace {
 
 constexpr std::string_view kHostBridges[] = {"docker", "virbr", "br-", "lxcbr", "lxdbr", "podman"};
-constexpr std::string_view kVirtualNames[] = {"cni",       "flannel", "vxlan", "cali",  "veth",
-                                              "tun",       "tap",     "wg",    "zt",    "weave",
-                                              "tailscale", "kube-",   "dummy", "cilium"};
+constexpr std::string_view kVirtualNames[] = {
+    "cni", "flannel", "vxlan",     "cali",   "veth",    "tun",    "tap",    "wg",
+    "zt",  "weave",   "tailscale", "kube-",  "dummy",   "cilium", "ip6tnl", "sit",
+    "gre", "ip6gre",  "erspan",    "ip_vti", "ip6_vti", "teql"};
 
 /// The first three bytes of libvirt's default network, 192.168.122.0/24.
 constexpr uint32_t kLibvirt = 192 << 16 | 168 << 8 | 122;

@@ -7,7 +7,7 @@ namespace {
 
 TEST(InterfaceClasses, TellsVirtualInterfacesByTheirNames) {
   for (const auto* name : {"docker0", "br-1f0c9a", "virbr0", "cni0", "flannel.1", "vxlan.calico",
-                           "veth2a1b", "tun0", "tailscale0"}) {
+                           "veth2a1b", "tun0", "tailscale0", "ip6tnl0", "sit0"}) {
     EXPECT_TRUE(is_virtual_interface(name)) << name;
   }
   for (const auto* name : {"eth0", "eno1", "enp90s0f0", "bond0", "ib0", "brn542", "lo", ""}) {
