@@ -334,14 +334,24 @@ bool is_bridge_gateway(std::string_view ip) {
   return range && *range >= 17 && *range <= 31;
 }
 
-/// Transfers with a peer that is known by such an address failed.
+/// Transfers with, or connections to, a peer that is known by such an address failed, and the host
+/// itself has another one.
 FactValue gateways_of_peers(const Job& job) {
   AnswerParts found;
-  for_each_said<SocketTransferFailed, PeerClosed>(job, [&](const auto& said) {
-    const std::string_view ip = ip_of(said.message.peer);
-    if (!is_bridge_gateway(ip)) return;
+  const auto add = [&](int process, const Record& record, std::string_view peer) {
+    const std::string_view ip = ip_of(peer);
+    const bool is_its_own = std::ranges::any_of(all_addresses(job), [&](const HostAddress& address) {
+      return address.ip == ip && address.host == nth_process(job, process).host;
+    });
+    if (!is_bridge_gateway(ip) || is_its_own) return;
     found.add(fmt::format("{}, of a peer, is the gateway of a bridge as Docker makes them", ip),
-              evidence_of(said.record()), said.process);
+              evidence_of(record), process);
+  };
+  for_each_said<SocketTransferFailed, PeerClosed>(job, [&](const auto& said) {
+    add(said.process, said.record(), said.message.peer);
+  });
+  for_each_said<ConnectFailed>(job, [&](const auto& said) {
+    add(said.process, said.record(), said.message.address);
   });
   FactValue value = found.answer(no(), ", ");
   value.inferred = true;  // What the peer's host looks like is not seen.
