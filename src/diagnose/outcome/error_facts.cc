@@ -371,17 +371,42 @@ std::optional<InitTrail> init_trail_of(const Job& job, const Process& process) {
   return std::nullopt;
 }
 
+/// The WARN that the process printed right before that line: its reason, however harmless lines of
+/// its kind are elsewhere. An empty one: something else stands there.
+Record warning_before(const Job& job, const Process& process, SourceRef where) {
+  Record last;
+  for (const size_t log : process.logs) {
+    for (const RecordLists* lists : {&job.logs[log].records, &job.logs[log].unrecognised}) {
+      for (const auto& [kind, list] : *lists) {
+        for (const Record& record : list.kept) {
+          const bool is_before = record.where.unit == where.unit && record.where < where;
+          if (is_before && (!last || last.where < record.where)) last = record;
+        }
+      }
+    }
+  }
+  return last && level_of(last) == Level::Warn ? last : Record();
+}
+
 FactValue init_trail(const Job& job, const Instance&) {
   FactValue value = yes({});
   for (size_t p = 0; p < job.processes.size(); ++p) {
     const auto trail = init_trail_of(job, job.processes[p]);
     if (!trail) continue;
+    const Record reason = warning_before(job, job.processes[p], trail->lines.front().where);
     if (value.processes.empty()) {
-      value.what = fmt::format(
-          "the initialisation of a communicator failed with {}, which the call at {} returned "
-          "first. ",
-          result_name(trail->code), to_valid_utf8(trail->first));
+      const std::string_view code = result_name(trail->code);
+      const std::string first = to_valid_utf8(trail->first);
+      value.what =
+          reason ? fmt::format(
+                       "\"{}\", and with it the initialisation of a communicator failed ({} at {})",
+                       message_of(reason), code, first)
+                 : fmt::format(
+                       "the initialisation of a communicator failed with {}, which the call at {} "
+                       "returned first. Why it did, no line says",
+                       code, first);
     }
+    if (reason) value.evidence.push_back(evidence_of(reason));
     value.processes.push_back(static_cast<int>(p));
     value.evidence.push_back(evidence_of(trail->lines.front()));
     value.evidence.push_back(evidence_of(trail->lines.back()));
@@ -389,18 +414,30 @@ FactValue init_trail(const Job& job, const Instance&) {
   return value.evidence.empty() ? unknown() : value;
 }
 
+/// Where XLA quotes the last WARN, whichever call it was of, and says so.
+std::set<SourceRef> quotes_of_xla(const Job& job) {
+  static const uint16_t kQuote = find_kind("xla_nccl_failure")->index;
+  std::set<SourceRef> places;
+  for (const SpeakerLog& log : job.logs) {
+    for (const Record& record : log.records.kept(kQuote)) places.insert(record.where);
+  }
+  return places;
+}
+
 /// Processes that print a WARN after which the call fails, mere victims among them. What only its
 /// initialisation outlived is told where the job finished, as what it did without.
 FactValue warned_fatally(const Job& job, const Instance&) {
   FactValue value = yes({});
   const bool finished = outcome_of(job).job.state == EndState::Finished;
+  const std::set<SourceRef> unrelated = quotes_of_xla(job);
   for (const ReportedWarning& each : reported_warnings(job)) {
     const bool fails = each.warning.severity == WarnSeverity::Fatal || (finished && each.outlived);
     // It destroyed a communicator in order: what it warned of before did not stop it.
     const auto segments = segments_of(job, nth_process(job, each.process));
     if (!fails || std::ranges::count(segments, CommFate::Destroyed, &CommSegment::end) > 0)
       continue;
-    if (is_after_end(job, evidence_of(each.record))) continue;
+    if (is_after_end(job, evidence_of(each.record)) || unrelated.contains(each.record.where))
+      continue;
     value.evidence.push_back(evidence_of(each.record));
     if (value.processes.empty() || value.processes.back() != each.process) {
       value.processes.push_back(each.process);
