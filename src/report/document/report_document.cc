@@ -203,13 +203,20 @@ void add_grounds(const Report& report, const Finding& finding, Reader reader, Qu
   blocks.push_back(std::move(explains));
 }
 
-/// The quote that decides, which is taken out: one of the guilty's own, else the first; an empty one
-/// if there are none.
+/// It is a WARN, or quotes one: "Last error: …".
+bool warns(std::string_view line) {
+  const Event event = parse_event(line, all_wordings());
+  return event.header.level != Level::Info && warning_of(event) != nullptr;
+}
+
+/// The quote that decides, which is taken out: one of the guilty's own, among equals a WARN, else the
+/// first; an empty one if there are none.
 Quote take_decisive(const Finding& finding, Quotes& seen) {
   if (seen.quotes.empty()) return {};
-  auto decisive = std::ranges::find_if(
-      seen.quotes, [&](const Quote& quote) { return is_own(finding, quote.text); });
-  if (decisive == seen.quotes.end()) decisive = seen.quotes.begin();
+  const auto worth = [&](const Quote& quote) {
+    return std::pair(is_own(finding, quote.text), warns(quote.text));
+  };
+  const auto decisive = std::ranges::max_element(seen.quotes, {}, worth);
   Quote taken = std::move(*decisive);
   seen.quotes.erase(decisive);
   return taken;
