@@ -151,11 +151,14 @@ void expect_within(const Machine& machine, Operation op, int gpus, double reache
   expected.decide(by_switch);
 }
 
-std::string nics_text(const HostNetwork& network) {
+/// "8 NICs x 200 Gb/s a host (usual for a3-mega)": no line of the log says what is usual.
+std::string nics_text(const Machine& machine, const HostNetwork& network) {
   if (network.nics <= 0)
     return fmt::format("{} GB/s between hosts", bandwidth_text(network.bandwidth));
-  return fmt::format("{} NIC{} x {:g} Gb/s a host", network.nics, network.nics == 1 ? "" : "s",
-                     network.gbits);
+  const std::string usual =
+      network.known == Known::Type ? fmt::format(" (usual for {})", machine.type_by) : "";
+  return fmt::format("{} NIC{} x {:g} Gb/s a host{}", network.nics, network.nics == 1 ? "" : "s",
+                     network.gbits, usual);
 }
 
 /// What NICs let pass; by trees where rings cannot have carried what was reached.
@@ -175,14 +178,17 @@ Ceiling over_network(const Machine& machine, Operation op, double reached, HostN
     network.bandwidth *= 2;
   }
   line = over_nics(op, nranks, nhosts, network.bandwidth);
-  Ceiling nics = {
-      Stage::NIC,      line, line * network.normal, nics_text(network) + " give", network.source,
-      network.evidence};
+  Ceiling nics = {Stage::NIC,
+                  line,
+                  line * network.normal,
+                  nics_text(machine, network) + " give",
+                  network.source,
+                  network.evidence};
   nics.in_use = network.known == Known::Said;
-  if (network.by_slot) nics.why = nics_text(network) + " give through their PCIe slots";
+  if (network.by_slot) nics.why = nics_text(machine, network) + " give through their PCIe slots";
   if (op == Operation::AllReduce && reached > path_factor("carried") * line) {
     nics.busbw = by_trees_over_nics(nranks, nhosts, network.bandwidth);
-    nics.why = nics_text(network) + " give by trees";
+    nics.why = nics_text(machine, network) + " give by trees";
   }
   return nics;
 }

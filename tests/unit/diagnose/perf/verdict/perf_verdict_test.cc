@@ -315,6 +315,15 @@ TEST(PerfVerdicts, TakeWhatIsAboveASlotForABridge) {
   EXPECT_EQ(verdict_of(table_of(half)), "below unknown 247");
 }
 
+TEST(PerfVerdicts, SayThatNICsOfAKindOfHostAreUsualForIt) {
+  const Rows table = {.hosts = 2, .host = "a3mega-", .rows = flat(178)};
+  const Job job = job_from_text(table_of(table));
+  const PerfVerdict& verdict = perf_verdicts(job).front();
+  EXPECT_NE(verdict.headline.find("8 NICs x 200 Gb/s a host (usual for a3mega) give"),
+            std::string::npos)
+      << verdict.headline;
+}
+
 TEST(PerfVerdicts, AskTheRatesThatIbstatPrintsInAFileOfItsOwn) {
   const Rows table = {.hosts = 2, .gpu = "Tesla V100-SXM2-32GB", .rows = flat(47)};
   const std::string log =
