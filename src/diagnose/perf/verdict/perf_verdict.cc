@@ -542,6 +542,24 @@ FactValue perf_is(const Job& job, const Instance&) {
   });
 }
 
+/// "AllReduce reached 5.10 GB/s of bus bandwidth": what is low only by a guess of the network.
+FactValue perf_low_by_guess(const Job& job, const Instance&) {
+  if (measurements(job).empty()) return unknown();
+  AnswerParts parts;
+  for (const PerfVerdict& verdict : perf_verdicts(job)) {
+    const bool is_low =
+        verdict.answer == PerfAnswer::Below || verdict.answer == PerfAnswer::Limited;
+    if (verdict.measurement == nullptr || !is_low || !verdict.by_guess) continue;
+    const Operation op = verdict.measurement->op;
+    parts.words.push_back(fmt::format("{} reached {} GB/s of bus bandwidth at {}",
+                                      op == Operation::Unknown ? "The test" : name_of(op),
+                                      bandwidth_text(verdict.reached),
+                                      bytes_text(verdict.reached_at)));
+    parts.evidence.insert(parts.evidence.end(), verdict.evidence.begin(), verdict.evidence.end());
+  }
+  return parts.answer(no(), "; ", kMostNamed);
+}
+
 /// The best bus bandwidth of each size.
 std::map<int64_t, double> best_by_size(const Measurement& measurement) {
   std::map<int64_t, double> best;
@@ -597,6 +615,8 @@ constexpr std::array kPerfFacts = {
     job_fact("job.perf_below", perf_is<PerfAnswer::Below>),
     // Some measurement is below what its machine gives, and lines show the stage that limits it.
     job_fact("job.perf_limited", perf_is<PerfAnswer::Limited>),
+    // Some measurement is low where what the hosts have as network is guessed.
+    job_fact("job.perf_low_by_guess", perf_low_by_guess),
     // A measurement falls as messages grow, on a machine that is not known.
     job_fact("job.perf_falls", perf_falls),
     // Every measurement is what its machine gives.
