@@ -5,6 +5,8 @@
 #include <set>
 
 #include "base/text.h"
+#include "model/ledger/call_ledger.h"
+#include "model/ledger/watchdog_works.h"
 
 namespace ncclog {
 namespace {
@@ -76,12 +78,41 @@ std::vector<int> ranks_besides(const Job& job, const std::set<int>& known) {
   return ranks;
 }
 
-FactValue ask_collectives(const Job& job, const Instance&) {
-  if (has_spoken(job, Subsystem::Coll)) return yes({});
-  const std::set<int> dumped = ranks_with_dumps(job);
-  if (dumped.empty()) {
+/// A desync report lists where every rank of its group stands.
+bool is_told_by_desync(const Job& job) {
+  return std::ranges::any_of(call_ledger(job, CallSource::Desync), [](const CallAccount& account) {
+    return account.unseen == 0 && !account.ranks.empty();
+  });
+}
+
+/// Ranks whose watchdogs say in which collective they stand.
+std::set<int> ranks_with_works(const Job& job) {
+  std::set<int> ranks;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    if (!work.in_unnamed_group) ranks.insert(work.rank);
+  }
+  for (const WorkProgress& progress : work_progress(job)) ranks.insert(progress.rank);
+  ranks.erase(-1);
+  return ranks;
+}
+
+/// What watchdogs tell where neither lines of calls nor dumps do.
+FactValue told_by_watchdogs(const Job& job) {
+  const std::set<int> told = ranks_with_works(job);
+  if (told.empty()) {
     return open("The log does not show which collectives the ranks entered.", reports_hang(job));
   }
+  if (job.nranks && ranks_besides(job, told).empty()) return yes({});
+  return open(fmt::format("Watchdogs tell it of {}; {}.", ranks_phrase({told.begin(), told.end()}),
+                          job.nranks ? "of the others no line does"
+                                     : "whether there are others, no line says"),
+              reports_hang(job));
+}
+
+FactValue ask_collectives(const Job& job, const Instance&) {
+  if (has_spoken(job, Subsystem::Coll) || is_told_by_desync(job)) return yes({});
+  const std::set<int> dumped = ranks_with_dumps(job);
+  if (dumped.empty()) return told_by_watchdogs(job);
   const std::vector<int> missing = ranks_besides(job, dumped);
   if (missing.empty()) return yes({});
   return open(fmt::format("Neither lines nor dumps show which collectives {} entered.",
@@ -293,7 +324,9 @@ void add_recorder_settings(const Job& job, CaptureAdvice& advice) {
         "the files).");
     return;
   }
-  advice.settings.push_back({"TORCH_NCCL_TRACE_BUFFER_SIZE", "2000"});
+  // A stack of the collective that failed is the recorder's: it was on.
+  if (!any_said<FailedStackFrame>(job))
+    advice.settings.push_back({"TORCH_NCCL_TRACE_BUFFER_SIZE", "2000"});
   advice.settings.push_back({"TORCH_NCCL_DUMP_ON_TIMEOUT", "1"});
   advice.steps.push_back(
       "The TORCH_ settings are for PyTorch; collect its dumps as well "

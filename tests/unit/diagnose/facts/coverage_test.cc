@@ -117,6 +117,15 @@ constexpr std::string_view kInit0 =
     "n1:7:7 [0] NCCL INFO ncclCommInitRank comm 0x7f10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId "
     "a1000 commId 0x9c - Init START\n";
 
+const std::string kWaits0 =
+    std::string(kInit0) +
+    "[rank0]:[E1121 02:00:00.000000 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective "
+    "operation timeout: WorkNCCL(SeqNum=20, OpType=ALLREDUCE, NumelIn=8, NumelOut=8, "
+    "Timeout(ms)=600000) ran for 600010 milliseconds before timing out.\n";
+
+constexpr std::string_view kDesync =
+    "  - [0, 1] joined but didn't finish collective #9 (count from 1)\n";
+
 struct CoverageRow {
   const char* question;
   std::string_view log;
@@ -138,6 +147,8 @@ const CoverageRow kCovered[] = {
     {"versions", kInit0, "No line says which NCCL runs."},
     {"versions", "NCCL version 2.20.5+cuda12.4\n", ""},
     {"collectives", kInit0, "The log does not show which collectives the ranks entered."},
+    {"collectives", kWaits0, "Watchdogs tell it of rank 0; of the others no line does."},
+    {"collectives", kDesync, ""},
     {"framework", kInit0, "No line of the framework or the launcher is in the log."},
     {"framework", "bash: line 1:  1021 Killed                  python train.py\n", ""},
     {"all_ranks", kInit0, "No line speaks for rank 1 of 2; being silent proves nothing."},
@@ -161,12 +172,7 @@ TEST(Coverage, SaysWhatALogCannotAnswer) {
 TEST(Coverage, CallsAreWorthTellingWhereSomebodyWaits) {
   const Fact& question = *find_fact("collectives", coverage_facts());
   EXPECT_FALSE(answer_of(question, job_from_text(kInit0)).known());
-  const std::string waits = std::string(kInit0) +
-                            "[rank0]:[E1121 02:00:00.000000 ProcessGroupNCCL.cpp:607] [Rank 0] "
-                            "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=20, "
-                            "OpType=ALLREDUCE, NumelIn=8, NumelOut=8, Timeout(ms)=600000) ran for "
-                            "600010 milliseconds before timing out.\n";
-  EXPECT_TRUE(is_no(answer_of(question, job_from_text(waits))));
+  EXPECT_TRUE(is_no(answer_of(question, job_from_text(kWaits0))));
 }
 
 TEST(Coverage, ACutFileIsWorthTelling) {
