@@ -24,9 +24,12 @@
 #include "base/text.h"
 #include "diagnose/calls/call_verdict.h"
 #include "diagnose/calls/diverged.h"
+#include "diagnose/calls/quiet_ranks.h"
 #include "diagnose/calls/rank_programs.h"
+#include "diagnose/calls/watchdog_stall.h"
 #include "diagnose/calls/who_waits.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/messages.h"
 #include "log/wording/other_programs.h"
@@ -44,12 +47,6 @@ std::string place(const CallAccount& account, uint64_t number) {
   const std::string group =
       account.group.empty() ? "" : fmt::format(" of process group {}", account.group);
   return fmt::format("SeqNum {}{}", number, group);
-}
-
-/// "ALLREDUCE NumelIn=8, NumelOut=8"; a desync report does not tell sizes.
-std::string called_words(const LedgerCall& call) {
-  if (call.work == nullptr) return to_valid_utf8(call.op);
-  return call.work->op + (call.work->size.empty() ? "" : " " + call.work->size);
 }
 
 /// The line that says that the member gave up on the call of that number: its watchdog's, its status
@@ -291,58 +288,21 @@ FactValue watchdog_all_alike(const Job& job, const Instance&) {
   if (verdict.account == nullptr || !verdict.account->group.empty()) return unknown();
   const CallAccount& account = *verdict.account;
   const std::string words = called_words(*account.ranks.front().call(verdict.number));
-  FactValue value = yes(fmt::format("all {} ranks gave up on SeqNum {}{}", account.ranks.size(),
-                                    verdict.number, words.empty() ? "" : ", " + words));
+  // In a job of several communicators, others may have worked before.
+  const bool is_first_of_all = verdict.number == 1 && job.communicators.size() == 1;
+  FactValue value = yes(fmt::format("all {} ranks gave up on SeqNum {}{}{}", account.ranks.size(),
+                                    verdict.number, words.empty() ? "" : ", " + words,
+                                    is_first_of_all ? ", the very first collective" : ""));
   for (size_t r = 0; r < account.ranks.size(); ++r) {
     value.evidence.push_back(timeout_line(account, static_cast<int>(r), verdict.number));
   }
   return value;
 }
 
-// Did ranks of one group give up on different collectives?
-//
-//   rank 0 gave up on SeqNum 10, ranks 1-3 on SeqNum 14      → a stall, rank 0 stopped furthest back
-//   rank 0 had enqueued 10 and gave up on none               → rank 0 is behind, by late_answer
-//
-// Who gave up by itself had come to its collective, so it is not missing there.
-
-struct Stall {
-  const CallAccount* account = nullptr;        ///< nullptr: none.
-  std::map<uint64_t, std::vector<int>> stops;  ///< As stops_of gives them, two at least.
-};
-
-Stall find_stall(const Job& job) {
-  for (const CallSource source : {CallSource::Watchdog, CallSource::Desync}) {
-    const auto tells = [&](VerdictKind kind) {
-      return find_verdict(job, source, kind).account != nullptr;
-    };
-    if (tells(VerdictKind::Mismatch) || tells(VerdictKind::Late)) return {};
-    for (const CallAccount* account : largest_first(call_ledger(job, source))) {
-      auto stops = stops_of(*account);
-      if (stops.size() > 1 && account->is_numbered_alike) return {account, std::move(stops)};
-    }
-  }
-  return {};
-}
-
-/// "; a stall: rank 0 stopped furthest back, at SeqNum 10 (ALLREDUCE …), ranks 1-3 at …"; empty: none.
-std::string stall_words(const Stall& stall) {
-  if (stall.account == nullptr) return {};
-  const CallAccount& account = *stall.account;
-  std::vector<std::string> phrases;
-  for (const auto& [number, members] : stall.stops) {
-    const std::string words = called_words(*member(account, members.front()).call(number));
-    phrases.push_back(fmt::format("{}{} SeqNum {}{}", members_phrase(account, members),
-                                  phrases.empty() ? " stopped furthest back, at" : " at", number,
-                                  words.empty() ? "" : " (" + words + ")"));
-  }
-  return "; a stall: " + few_of(phrases, kMostNamed, ", ");
-}
-
 /// The timeout that matters most: of a stall the furthest back, else that which was printed first;
 /// nullptr if there is none.
 const TimedOutWork* first_timeout(const Job& job) {
-  const Stall& stall = job.answers.of<&find_stall>(job);
+  const Stall& stall = stall_of(job);
   if (stall.account != nullptr) {
     const auto& [number, members] = *stall.stops.begin();
     const LedgerCall* call = member(*stall.account, members.front()).call(number);
@@ -359,105 +319,13 @@ FactValue watchdog_at_eval(const Job& job, const Instance&) {
   return timeout == nullptr ? unknown() : rare_phase_before(job, timeout->line);
 }
 
-/// The ranks that report a time-out of a work of all ranks; nullopt: somebody whose rank is not known
-/// reports one, or one of another group.
-std::optional<std::set<int>> ranks_that_report(const Job& job) {
-  std::set<int> reported;
-  for (const TimedOutWork& work : timed_out_work(job)) {
-    const bool is_of_all = !work.in_unnamed_group && is_default_group(work.group);
-    if (work.rank < 0 || !is_of_all) return std::nullopt;
-    reported.insert(work.rank);
-  }
-  // A line that another record cut off names no work, and its rank may be lost with it.
-  bool is_any_unknown = false;
-  const auto add_speaker = [&](const auto& said) {
-    const int rank = rank_of(job, said.process, said.header());
-    is_any_unknown |= rank < 0;
-    reported.insert(rank);
-  };
-  for_each_said<WatchdogTimeout>(job, add_speaker);
-  for_each_said<WorkStatus>(job, add_speaker);
-  for_each_said<WatchdogTerminated>(job, add_speaker);
-  if (is_any_unknown) return std::nullopt;
-  return reported;
-}
-
-/// There is a rank of each number below one that is there, and of each block that is gathered.
-int known_ranks(const Job& job, const std::set<int>& seen) {
-  int64_t most = std::max(job.nranks.value_or(0), seen.empty() ? 0 : *seen.rbegin() + 1);
-  for (const TimedOutWork& work : timed_out_work(job)) {
-    const bool is_gather = operation_of(work.op, AliasSource::Watchdog) == Operation::AllGather;
-    if (is_gather && work.numel_in > 0 && work.numel_out % work.numel_in == 0)
-      most = std::max(most, std::min<int64_t>(work.numel_out / work.numel_in, 1 << 20));
-  }
-  return static_cast<int>(most);
-}
-
-/// The local ranks of one node that report a time-out, where nothing tells their ranks; empty:
-/// somebody has no number, or several have the same.
-std::set<int> local_ranks_that_report(const Job& job) {
-  std::set<int> reported;
-  bool are_all_known = job.nhosts <= 1;
-  for_each_said<WatchdogTimeout>(job, [&](const auto& said) {
-    const int local = said.header().prefix.local_rank;
-    are_all_known &= local >= 0 && reported.insert(local).second;
-  });
-  return are_all_known ? reported : std::set<int>();
-}
-
-/// The only rank that reports no time-out: the end of a headline.
-FactValue watchdog_quiet(const Job& job, const Instance&) {
-  const auto reported = ranks_that_report(job);
-  if (is_torn(job)) return unknown();
-  if (!reported) {
-    const std::set<int> local = local_ranks_that_report(job);
-    if (local.size() < 2 || std::cmp_not_equal(*local.rbegin(), local.size())) return unknown();
-    int rank = 0;
-    while (local.contains(rank)) ++rank;
-    return yes(
-        fmt::format("; of the node's local ranks 0-{} only {} reports none", local.size(), rank));
-  }
-  if (reported->size() < 2) return unknown();
-  const int nranks = known_ranks(job, *reported);
-  if (std::cmp_not_equal(nranks, reported->size() + 1)) return unknown();
-  int rank = 0;
-  while (reported->contains(rank)) ++rank;
-  // Whether there are more, which report none either, is not known.
-  return yes(job.nranks ? fmt::format("; rank {} reports none", rank)
-                        : fmt::format("; of ranks 0-{} only {} reports none", nranks - 1, rank));
-}
-
-/// Where to look if some ranks report that a work of all of them timed out. That no line of a rank is
-/// there accuses nobody; where it is told of one, it is told of all.
-std::string quiet_ranks_phrase(const Job& job) {
-  constexpr std::string_view kNobody = "which one, this log does not show.";
-  const auto known = ranks_that_report(job);
-  if (!known) return std::string(kNobody);
-  const std::set<int>& reported = *known;
-  std::vector<int> quiet;
-  const int nranks = known_ranks(job, reported);
-  const size_t count = static_cast<size_t>(nranks) - reported.size();
-  for (int rank = 0; rank < nranks && quiet.size() <= reported.size(); ++rank) {
-    if (!reported.contains(rank)) quiet.push_back(rank);
-  }
-  if (quiet.empty()) return std::string(kNobody);
-  const std::string_view more =
-      job.nranks ? "" : " Whether there are ranks above those, these logs do not show.";
-  if (quiet.size() > reported.size()) {
-    return fmt::format("which one, this log does not show: {} of {} ranks report no time-out.{}",
-                       count, nranks, more);
-  }
-  std::string why = quiet.size() == 1 ? "It ended, hangs elsewhere, or its output is missing."
-                                      : "They ended, hang elsewhere, or their output is missing.";
-  const JobInput* file = quiet.size() == 1 ? file_of_rank(job, quiet.front()) : nullptr;
-  if (file != nullptr) {
-    const int process = process_of_rank(job, quiet.front());
-    const std::string_view last = process < 0 ? "" : last_text(job, nth_process(job, process));
-    why = fmt::format(
-        "Its own file, {}, {}.", printable(file->path.substr(file->path.rfind('/') + 1)),
-        last.empty() ? "says nothing" : fmt::format("ends with \"{}\"", line_words(last, 120)));
-  }
-  return fmt::format("no time-out of {} is in these logs. {}{}", ranks_phrase(quiet), why, more);
+/// "here all ranks …": what a stall says of those that are waited for, and who is quiet.
+std::string waited_for_phrase(const Job& job) {
+  const StallMeaning meaning = meaning_of(stall_of(job));
+  std::string quiet = quiet_ranks_phrase(job);
+  if (meaning.sentence.empty()) return quiet;
+  const bool names_some = quiet.starts_with("no ");
+  return "here " + meaning.sentence + (names_some ? " " + capitalised(std::move(quiet)) : "");
 }
 
 /// How the exception of a watchdog begins that gave up on a work.
@@ -473,9 +341,9 @@ FactValue first_status(const Job& job) {
   FactValue value;
   if (first != nullptr) {
     const std::string on = first->rank < 0 ? "" : fmt::format(" on rank {}", first->rank);
-    value.value = fmt::format(
-        "Work {} timed out{}, last completed {}; no line names the operation{}", *first->seq, on,
-        first->last_completed, stall_words(job.answers.of<&find_stall>(job)));
+    value.value =
+        fmt::format("Work {} timed out{}, last completed {}; no line names the operation{}",
+                    *first->seq, on, first->last_completed, stall_words(stall_of(job)));
     value.evidence = {first->line};
   }
   for_each_said<WatchdogTimeout>(job, [&](const Said<WatchdogTimeout>& said) {
@@ -494,7 +362,7 @@ FactValue first_status(const Job& job) {
                               rank < 0 ? "" : fmt::format(" on rank {}", rank));
     value.evidence = {evidence_of(said.record())};
   });
-  value.what = quiet_ranks_phrase(job);
+  value.what = waited_for_phrase(job);
   return value;
 }
 
@@ -531,8 +399,36 @@ FactValue first_hearsay(const Job& job) {
   return value;
 }
 
+/// No line says that the two are of different groups; that which would name one may be lost.
+bool may_be_of_one_group(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() || a == b || (is_default_group(a) && is_default_group(b));
+}
+
+/// What ranks say that gave up on the same work, of which no line names an operation.
+std::vector<const WorkProgress*> statuses_alone(const Job& job, const TimedOutWork& work) {
+  std::vector<const WorkProgress*> alone;
+  const std::vector<TimedOutWork>& works = timed_out_work(job);
+  for (const WorkProgress& progress : work_progress(job)) {
+    const bool is_its = progress.seq && *progress.seq >= 0 && progress.seq == work.seq &&
+                        progress.rank >= 0 && may_be_of_one_group(progress.group, work.group);
+    if (is_its && std::ranges::count(works, progress.rank, &TimedOutWork::rank) == 0)
+      alone.push_back(&progress);
+  }
+  return alone;
+}
+
+/// Of all who gave up there is a status alone, or of some of those that gave up on the first work.
 FactValue watchdog_status_only(const Job& job, const Instance&) {
-  if (first_timeout(job) != nullptr) return no();
+  if (const TimedOutWork* first = first_timeout(job)) {
+    FactValue value = yes({});
+    for (const WorkProgress* progress : statuses_alone(job, *first)) {
+      value.evidence.push_back(progress->line);
+      blame_speaker(job, *progress, value);
+    }
+    if (value.evidence.empty()) return no();
+    for (const TimedOutWork& work : timed_out_work(job)) blame_speaker(job, work, value);
+    return value;
+  }
   const FactValue status = first_status(job);
   if (!status.known()) return unknown();
   FactValue value = yes(status.what);
@@ -556,19 +452,14 @@ std::string overdue_words(const TimedOutWork& work) {
                      static_cast<double>(work.ran_ms) / (3600 * 1000));
 }
 
-/// No line says that the two are of different groups; that which would name one may be lost.
-bool may_be_of_one_group(const TimedOutWork& a, const TimedOutWork& b) {
-  return a.group.empty() || b.group.empty() || a.group == b.group ||
-         (is_default_group(a.group) && is_default_group(b.group));
-}
-
 /// Those whose watchdogs gave up on the same work, by a line that may be cut before the operation.
 std::set<int> ranks_giving_up(const Job& job, const TimedOutWork& work) {
   std::set<int> ranks;
   for (const TimedOutWork& other : timed_out_work(job)) {
     const bool is_same = other.seq == work.seq && other.op == work.op;
-    if (is_same && may_be_of_one_group(other, work)) ranks.insert(other.rank);
+    if (is_same && may_be_of_one_group(other.group, work.group)) ranks.insert(other.rank);
   }
+  for (const WorkProgress* progress : statuses_alone(job, work)) ranks.insert(progress->rank);
   for_each_said<WatchdogTimeout>(job, [&](const Said<WatchdogTimeout>& said) {
     if (said.message.op.empty() && said.message.seq == work.seq)
       ranks.insert(rank_of(job, said.process, said.header()));
@@ -599,7 +490,7 @@ std::vector<std::string> given_up_elsewhere(const Job& job, const TimedOutWork& 
   std::vector<std::string> parts;
   for (const TimedOutWork& work : timed_out_work(job)) {
     const bool is_alike = is_point_to_point(work.op) == is_point_to_point(first.op) &&
-                          may_be_of_one_group(work, first);
+                          may_be_of_one_group(work.group, first.group);
     if (work.rank < 0 || !is_alike || told.contains(work.rank)) continue;
     const std::set<int> ranks = ranks_giving_up(job, work);
     parts.push_back(fmt::format("{} on {}", work_words(work), giving_up_phrase(job, ranks)));
@@ -608,17 +499,51 @@ std::vector<std::string> given_up_elsewhere(const Job& job, const TimedOutWork& 
   return parts;
 }
 
+/// The group of a work. Where its own lines name none, that which all others name that gave up on the
+/// same number, operation and size; empty: not told.
+std::string group_of(const Job& job, const TimedOutWork& work) {
+  std::set<std::string> groups;
+  for (const TimedOutWork& other : timed_out_work(job)) {
+    const bool is_same = other.seq == work.seq && other.op == work.op && other.size == work.size;
+    if (is_same && !other.group.empty()) groups.insert(other.group);
+  }
+  if (!work.group.empty()) return work.group;
+  return groups.size() == 1 && !work.size.empty() ? *groups.begin() : std::string();
+}
+
 /// "ALLREDUCE 56731 of the default group timed out after 600 s on rank 6".
 std::string timeout_words(const Job& job, const TimedOutWork& timeout) {
-  const std::string group = timeout.group.empty() ? ""
-                            : is_default_group(timeout.group)
-                                ? " of the default group"
-                                : " of process group " + timeout.group;
+  const std::string name = group_of(job, timeout);
+  const std::string group = name.empty()             ? ""
+                            : is_default_group(name) ? " of the default group"
+                                                     : " of process group " + name;
   const std::string after =
       timeout.timeout_ms > 0 ? fmt::format(" after {} s", timeout.timeout_ms / 1000) : "";
-  const std::string ranks = giving_up_phrase(job, ranks_giving_up(job, timeout));
+  const std::set<int> who = ranks_giving_up(job, timeout);
+  const int process = who.size() == 1 ? process_of_rank(job, *who.begin()) : -1;
+  const int64_t pid = process < 0 ? -1 : nth_process(job, process).pid;
+  const std::string ranks = pid < 0 ? giving_up_phrase(job, who)
+                                    : name_of(job, {.pid = pid, .rank = *who.begin(), .line = {}});
   return fmt::format("{}{} timed out{}{}{}", work_words(timeout), group, after,
                      ranks.empty() ? "" : " on " + ranks, overdue_words(timeout));
+}
+
+/// " Its stack is printed: forward (model.py:41).": where the program called the collective that timed
+/// out, by its innermost frame outside torch's own packages; else the names of the innermost ones.
+std::string stack_words(const Job& job) {
+  constexpr size_t kFrames = 4;
+  std::vector<std::string> inner;
+  std::string own;
+  for_each_said<FailedStackFrame>(job, [&](const Said<FailedStackFrame>& said) {
+    const FailedStackFrame& frame = said.message;
+    const std::string_view file = frame.file.substr(frame.file.rfind('/') + 1);
+    const std::string place = fmt::format("{} ({}:{})", frame.function, file, frame.line);
+    if (inner.size() < kFrames) inner.push_back(place);
+    if (own.empty() && frame.file.find("/torch/") == frame.file.npos) own = place;
+  });
+  if (inner.empty()) return {};
+  return fmt::format(" The stack of the failed collective is printed: {}.",
+                     to_valid_utf8(own.empty() ? join(inner, ", ") : own));
 }
 
 /// The same, and how the job stalled. In words: who is quiet, and of which size it was.
@@ -628,13 +553,22 @@ FactValue watchdog_first(const Job& job, const Instance&) {
     FactValue status = first_status(job);
     return status.known() ? status : first_hearsay(job);
   }
-  const Stall& stall = job.answers.of<&find_stall>(job);
+  const Stall& stall = stall_of(job);
   FactValue value;
   value.value = timeout_words(job, *timeout) + stall_words(stall);
-  value.what = quiet_ranks_phrase(job);
+  value.what = waited_for_phrase(job);
   if (!timeout->size.empty()) value.what += fmt::format(" The work's size: {}.", timeout->size);
+  value.what += stack_words(job);
   const auto others = given_up_elsewhere(job, *timeout);
-  if (stall.account == nullptr && !others.empty() && !is_point_to_point(timeout->op)) {
+  const auto is_again = [&](const TimedOutWork& work) {
+    return timeout->in_unnamed_group && work.rank == timeout->rank && work.seq != timeout->seq;
+  };
+  if (timeout->rank >= 0 && std::ranges::any_of(timed_out_work(job), is_again)) {
+    value.what += fmt::format(
+        " Rank {} alone gave up on several calls, so these lines are of several groups: ranks are "
+        "those inside a group, and numbers are not compared.",
+        timeout->rank);
+  } else if (stall.account == nullptr && !others.empty() && !is_point_to_point(timeout->op)) {
     value.what += fmt::format(
         " Others gave up on other calls, {}: if all are of one group, the program may have "
         "diverged.",
@@ -648,9 +582,15 @@ FactValue watchdog_first(const Job& job, const Instance&) {
 FactValue watchdog_timeouts(const Job& job, const Instance& instance) {
   FactValue value = watchdog_first(job, instance);
   if (const TimedOutWork* timeout = first_timeout(job)) {
+    const std::string meaning = meaning_of(stall_of(job)).headline;
     std::vector<std::string> parts = given_up_elsewhere(job, *timeout);
-    parts.insert(parts.begin(), timeout_words(job, *timeout));
-    value.value = few_of(parts, 3, ", ");
+    // What it means matters more than the group and the limit.
+    parts.insert(parts.begin(),
+                 meaning.empty()
+                     ? timeout_words(job, *timeout)
+                     : fmt::format("{} timed out on {}", work_words(*timeout),
+                                   giving_up_phrase(job, ranks_giving_up(job, *timeout))));
+    value.value = few_of(parts, 3, ", ") + meaning;
   }
   return value;
 }
@@ -678,6 +618,23 @@ bool is_first_call(const Job& job, const TimedOutWork& work) {
   return work.seq == 1 || (work.seq >= 1 && work.seq <= kFew && is_barrier);
 }
 
+/// Why no call of the group ended, as a clause; `in_it` names those that are in the first.
+std::string never_worked_because(const Job& job, const std::string& waited_for,
+                                 const FactValue& in_it) {
+  std::set<int> ranks(in_it.ranks.begin(), in_it.ranks.end());
+  for (const int process : in_it.processes) ranks.insert(nth_process(job, process).rank);
+  const bool are_all = ranks.size() > 1 && *ranks.begin() == 0 &&
+                       std::cmp_equal(known_ranks(job, ranks), ranks.size()) && !is_torn(job);
+  if (!are_all) {
+    return "its communicator did not come up, or a rank never arrived; " + waited_for;
+  }
+  return fmt::format(
+      "{} are all in it, and none that is known is missing. What is left is the path between them, "
+      "between GPUs or hosts, over which the communicator did not come up or no data passes.{}",
+      ranks_phrase({ranks.begin(), ranks.end()}),
+      job.nranks ? "" : " Whether there are more ranks, these logs do not show.");
+}
+
 FactValue watchdog_first_call(const Job& job, const Instance& instance) {
   FactValue value = yes({});
   const auto add = [&](const auto& said) {
@@ -701,7 +658,9 @@ FactValue watchdog_first_call(const Job& job, const Instance& instance) {
       if (progress.seq && progress.last_completed < 1) add(progress);
     }
   }
-  return value.evidence.empty() ? no() : value;
+  if (value.evidence.empty()) return no();
+  value.what = never_worked_because(job, watchdog_first(job, instance).what, value);
+  return value;
 }
 
 /// "ALLREDUCE 6 timed out after 600 s on rank 6", "nothing was printed for 17 s before …".

@@ -172,6 +172,20 @@ void add_quoted_timeouts(const Job& job, std::vector<TimedOutWork>& works) {
   });
 }
 
+/// Who gave up on several collectives did so in several groups: a group's watchdog ends with the first.
+/// Lines that name none may be of any of them.
+void mark_several_groups(std::vector<TimedOutWork>& works) {
+  std::map<std::pair<int, int>, std::set<int64_t>> numbers;
+  bool are_several = false;
+  for (const TimedOutWork& work : works) {
+    if (work.rank < 0 || !work.group.empty() || is_point_to_point(work.op)) continue;
+    auto& seen = numbers[{work.process, work.rank}];
+    seen.insert(work.seq);
+    are_several |= seen.size() > 1;
+  }
+  for (TimedOutWork& work : works) work.in_unnamed_group |= are_several && work.group.empty();
+}
+
 std::vector<TimedOutWork> find_timed_out_work(const Job& job) {
   std::vector<TimedOutWork> works;
   add_timeouts<WatchdogTimeout>(job, works);
@@ -186,6 +200,7 @@ std::vector<TimedOutWork> find_timed_out_work(const Job& job) {
     });
     if (own.empty() || (!is_told && work.rank >= 0)) add_work(std::move(work), works);
   }
+  mark_several_groups(works);
   return works;
 }
 

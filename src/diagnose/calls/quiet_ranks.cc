@@ -1,0 +1,130 @@
+#include "diagnose/calls/quiet_ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/collectives.h"
+#include "base/text.h"
+#include "diagnose/calls/who_waits.h"
+#include "diagnose/facts/fact.h"
+#include "log/messages.h"
+#include "model/ledger/watchdog_works.h"
+
+namespace ncclog {
+namespace {
+
+/// The ranks that report a time-out of a work of all ranks; nullopt: somebody whose rank is not known
+/// reports one, or one of another group.
+std::optional<std::set<int>> ranks_that_report(const Job& job) {
+  std::set<int> reported;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    const bool is_of_all = !work.in_unnamed_group && is_default_group(work.group);
+    if (work.rank < 0 || !is_of_all) return std::nullopt;
+    reported.insert(work.rank);
+  }
+  // A line that another record cut off names no work, and its rank may be lost with it.
+  bool is_any_unknown = false;
+  const auto add_speaker = [&](const auto& said) {
+    const int rank = rank_of(job, said.process, said.header());
+    is_any_unknown |= rank < 0;
+    reported.insert(rank);
+  };
+  for_each_said<WatchdogTimeout>(job, add_speaker);
+  for_each_said<WorkStatus>(job, add_speaker);
+  for_each_said<WatchdogTerminated>(job, add_speaker);
+  if (is_any_unknown) return std::nullopt;
+  return reported;
+}
+
+/// Blocks of the largest gather that timed out: ranks of its group. `of_default`: only where a line
+/// says that this is the default group. 0: none.
+int blocks_gathered(const Job& job, bool of_default) {
+  int64_t most = 0;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    const bool counts = !of_default || (!work.group.empty() && is_default_group(work.group));
+    const bool is_gather = operation_of(work.op, AliasSource::Watchdog) == Operation::AllGather;
+    if (counts && is_gather && work.numel_in > 0 && work.numel_out % work.numel_in == 0)
+      most = std::max(most, std::min<int64_t>(work.numel_out / work.numel_in, 1 << 20));
+  }
+  return static_cast<int>(most);
+}
+
+/// The local ranks of one node that report a time-out, where nothing tells their ranks; empty:
+/// somebody has no number, or several have the same.
+std::set<int> local_ranks_that_report(const Job& job) {
+  std::set<int> reported;
+  bool are_all_known = job.nhosts <= 1;
+  for_each_said<WatchdogTimeout>(job, [&](const auto& said) {
+    const int local = said.header().prefix.local_rank;
+    are_all_known &= local >= 0 && reported.insert(local).second;
+  });
+  return are_all_known ? reported : std::set<int>();
+}
+
+constexpr std::string_view kNobody = "which one, this log does not show.";
+
+}  // namespace
+
+int known_ranks(const Job& job, const std::set<int>& seen) {
+  return std::max(
+      {job.nranks.value_or(0), seen.empty() ? 0 : *seen.rbegin() + 1, blocks_gathered(job, false)});
+}
+
+FactValue watchdog_quiet(const Job& job, const Instance&) {
+  const auto reported = ranks_that_report(job);
+  if (is_torn(job)) return unknown();
+  if (!reported) {
+    const std::set<int> local = local_ranks_that_report(job);
+    if (local.size() < 2 || std::cmp_not_equal(*local.rbegin(), local.size())) return unknown();
+    int rank = 0;
+    while (local.contains(rank)) ++rank;
+    return yes(
+        fmt::format("; of the node's local ranks 0-{} only {} reports none", local.size(), rank));
+  }
+  if (reported->size() < 2) return unknown();
+  const int nranks = known_ranks(job, *reported);
+  if (std::cmp_not_equal(nranks, reported->size() + 1)) return unknown();
+  int rank = 0;
+  while (reported->contains(rank)) ++rank;
+  // Whether there are more, which report none either, is not known.
+  return yes(job.nranks ? fmt::format("; rank {} reports none", rank)
+                        : fmt::format("; of ranks 0-{} only {} reports none", nranks - 1, rank));
+}
+
+std::string quiet_ranks_phrase(const Job& job) {
+  const auto known = ranks_that_report(job);
+  if (!known) return std::string(kNobody);
+  const std::set<int>& reported = *known;
+  std::vector<int> quiet;
+  const int nranks = known_ranks(job, reported);
+  const size_t count = static_cast<size_t>(nranks) - reported.size();
+  for (int rank = 0; rank < nranks && quiet.size() <= reported.size(); ++rank) {
+    if (!reported.contains(rank)) quiet.push_back(rank);
+  }
+  if (quiet.empty()) return std::string(kNobody);
+  const std::string_view more =
+      job.nranks || blocks_gathered(job, true) == nranks
+          ? ""
+          : " Whether there are ranks above those, these logs do not show.";
+  if (quiet.size() > reported.size()) {
+    return fmt::format("which one, this log does not show: {} of {} ranks report no time-out.{}",
+                       count, nranks, more);
+  }
+  std::string why = quiet.size() == 1 ? "It ended, hangs elsewhere, or its output is missing."
+                                      : "They ended, hang elsewhere, or their output is missing.";
+  const JobInput* file = quiet.size() == 1 ? file_of_rank(job, quiet.front()) : nullptr;
+  if (file != nullptr) {
+    const int process = process_of_rank(job, quiet.front());
+    const std::string_view last = process < 0 ? "" : last_text(job, nth_process(job, process));
+    why = fmt::format(
+        "Its own file, {}, {}.", printable(file->path.substr(file->path.rfind('/') + 1)),
+        last.empty() ? "says nothing" : fmt::format("ends with \"{}\"", line_words(last, 120)));
+  }
+  return fmt::format("no time-out of {} is in these logs. {}{}", ranks_phrase(quiet), why, more);
+}
+
+}  // namespace ncclog
