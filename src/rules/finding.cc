@@ -145,6 +145,15 @@ Parties reporters(const Job& job, const std::vector<Firing>& firings) {
   return parties;
 }
 
+/// All ranks of the communicator that is known are other processes: that line is about another one.
+bool is_of_other_communicator(const Job& job, const ReadRecord& read) {
+  if (!is_nccl(read.header()) || read.process() < 0 || job.communicators.empty()) return false;
+  const Process& speaker = nth_process(job, read.process());
+  const Communicator& known = job.communicators.front();
+  return speaker.pid >= 0 && speaker.rank < 0 && std::cmp_equal(known.ranks.size(), known.nranks) &&
+         std::ranges::all_of(known.ranks, [](const CommRank& rank) { return rank.process >= 0; });
+}
+
 /// Adds the ranks that a text lists: "1, 3". NCCL's lines number ranks within their communicator,
 /// which may be a part of the job.
 void add_ranks(const Job& job, const ReadRecord& read, std::string_view text, Parties& parties) {
@@ -152,7 +161,8 @@ void add_ranks(const Job& job, const ReadRecord& read, std::string_view text, Pa
   for (const std::string_view word : split(text, ',')) {
     const auto rank = parse_int(trim(word));
     if (!is_global || !rank || *rank < 0 || !std::in_range<int>(*rank)) continue;
-    const int process = process_of_rank(job, static_cast<int>(*rank));
+    const bool is_other = is_of_other_communicator(job, read);
+    const int process = is_other ? -1 : process_of_rank(job, static_cast<int>(*rank));
     parties.push_back(process >= 0 ? party_of(job, process)
                                    : Subject{.rank = static_cast<int>(*rank)});
   }
