@@ -106,6 +106,7 @@ Death who_ended(const Job& job, const ExitReport& exit) {
             .rank = exit.ended.rank,
             .host = std::string(exit.ended.host),
             .line = {}};
+            .local_rank = local_rank_in(exit),
   for (const ExitReport& other : exit_reports(job)) {
     if (who.rank < 0 && who.pid >= 0 && other.ended.pid == who.pid) who.rank = other.ended.rank;
   }

@@ -7,7 +7,6 @@
 #include <unordered_map>
 
 #include "base/text.h"
-#include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/outcome.h"
 
 namespace ncclog {
@@ -95,6 +94,7 @@ class DeathCollector {
       if (known.rank < 0) known.rank = death.rank;
       if (known.pid < 0) known.pid = death.pid;
       if (known.host.empty()) known.host = death.host;
+      if (known.local_rank < 0) known.local_rank = death.local_rank;
       return;
     }
     deaths_.push_back(std::move(death));
@@ -113,7 +113,7 @@ class DeathCollector {
       std::vector<int> ranks = numbers_in(ended.tasks);
       if (ended.tasks.empty()) ranks = {ended.rank};
       for (const int rank : ranks) {
-        add({signal, ended.pid, rank, host, evidence_of(exit.record)});
+        add({signal, ended.pid, rank, host, local_rank_in(exit), evidence_of(exit.record)});
       }
     }
   }
@@ -122,7 +122,7 @@ class DeathCollector {
   void add_oom_kills() {
     for_each_said<OomKill>(job_, [&](const Said<OomKill>& said) {
       if (said.message.pid >= 0) return;
-      add({9, -1, -1, std::string(said.message.host), evidence_of(said.record())});
+      add({9, -1, -1, std::string(said.message.host), -1, evidence_of(said.record())});
     });
     for (const KernelEvent& event : job_.kernel_events) {
       if (event.kind == kKindIndex<OomKill>) add_kernel_death(9, event);
@@ -136,7 +136,7 @@ class DeathCollector {
     const bool reported =
         std::ranges::any_of(deaths_, [&](const Death& death) { return death.pid == event.pid; });
     if (event.relation != KernelRelation::Process && !reported) return;
-    add({signal, event.pid, event.rank, event.host, {event.where, event.text}});
+    add({signal, event.pid, event.rank, event.host, -1, {event.where, event.text}});
   }
 
   void add_fatal_errors() {
@@ -144,7 +144,7 @@ class DeathCollector {
       const bool is_bus_error = said.message.error.starts_with("Bus error");
       if (!is_bus_error && !said.message.error.starts_with("Segmentation fault")) return;
       const Process& process = nth_process(job_, said.process);
-      add({is_bus_error ? 7 : 11, process.pid, process.rank, process.host,
+      add({is_bus_error ? 7 : 11, process.pid, process.rank, process.host, -1,
            evidence_of(said.record())});
     });
   }
@@ -632,6 +632,11 @@ static std::vector<bool> find_logs_that_may_warn(const Job& job) {
     });
   };
   std::vector<bool> logs;
+int local_rank_in(const ExitReport& exit) {
+  if (exit.record.kind() != kKindIndex<WorkerFailed>) return -1;
+  return read_message<WorkerFailed>(parse_message(exit.record)).local_rank;
+}
+
   for (const SpeakerLog& log : job.logs) {
     const SettledRecords* const all = log.records.all();
     if (all == nullptr) {
@@ -640,6 +645,8 @@ static std::vector<bool> find_logs_that_may_warn(const Job& job) {
     }
     const auto [row, is_new] = known.try_emplace(&all->layout());
     if (is_new) row->second = may_warn(*all);
+  if (death.local_rank >= 0)
+    return fmt::format("local rank {} (pid {}{})", death.local_rank, death.pid, on);
     logs.push_back(row->second);
   }
   return logs;

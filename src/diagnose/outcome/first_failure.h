@@ -11,6 +11,7 @@
 #pragma once
 
 #include "diagnose/facts/fact.h"
+#include "diagnose/outcome/end_marks.h"
 #include "log/wording/message_kind.h"
 
 namespace ncclog {
@@ -22,10 +23,11 @@ namespace ncclog {
 
 /// The end of a process by a signal.
 struct Death {
-  int signal = 9;    ///< 9 SIGKILL, 11 SIGSEGV, 7 SIGBUS, 6 SIGABRT.
-  int64_t pid = -1;  ///< -1: not printed.
-  int rank = -1;     ///< -1: not printed.
-  std::string host;  ///< Empty: not printed.
+  int signal = 9;       ///< 9 SIGKILL, 11 SIGSEGV, 7 SIGBUS, 6 SIGABRT.
+  int64_t pid = -1;     ///< -1: not printed.
+  int rank = -1;        ///< -1: not printed.
+  std::string host;     ///< Empty: not printed.
+  int local_rank = -1;  ///< As torchrun says it; -1: not printed.
   Evidence line;
 };
 
@@ -36,7 +38,10 @@ std::vector<Death> deaths(const Job& job);
 /// Likewise the processes that aborted themselves (SIGABRT): nearly always a consequence.
 std::vector<Death> aborts(const Job& job);
 
-/// "rank 3 (pid 1021 on node-b)", as far as known.
+/// The local rank of the worker that torchrun's agent saw end; -1: another line, or none is printed.
+int local_rank_in(const ExitReport& exit);
+
+/// "rank 3 (pid 1021 on node-b)", "local rank 3 (pid 1021)", as far as known.
 std::string name_of(const Job& job, const Death& death);
 
 // Which of NCCL's WARNs should be read first, and what does it mean?
