@@ -24,6 +24,7 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
+#include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/event.h"
 #include "log/named_failure.h"
@@ -105,8 +106,8 @@ Death who_ended(const Job& job, const ExitReport& exit) {
   Death who{.pid = exit.ended.pid,
             .rank = exit.ended.rank,
             .host = std::string(exit.ended.host),
-            .line = {}};
             .local_rank = local_rank_in(exit),
+            .line = {}};
   for (const ExitReport& other : exit_reports(job)) {
     if (who.rank < 0 && who.pid >= 0 && other.ended.pid == who.pid) who.rank = other.ended.rank;
   }
@@ -628,6 +629,36 @@ FactValue raised_first(const Job& job, const Instance&) {
   return exceptions_answer(job, first_exceptions(job));
 }
 
+/// The worker that torchrun saw fail, where nothing else names a process: " (local rank 0, pid 2019,
+/// ended with exit code -6)".
+FactValue failed_worker(const Job& job, const Instance&) {
+  std::optional<ExitReport> failed;
+  for (const ExitReport& exit : exit_reports(job)) {
+    if (local_rank_in(exit) < 0 || exit.is_requested() || exit.exitcode == 0) continue;
+    if (failed) return unknown();
+    failed = exit;
+  }
+  if (!failed || std::ranges::any_of(job.processes, is_named)) return unknown();
+  return yes(fmt::format(" (local rank {}, pid {}, exit code {})", local_rank_in(*failed),
+                         failed->ended.pid, *failed->exitcode),
+             {evidence_of(failed->record)});
+}
+
+/// " torchrun starts all workers again after that; 2 of 3 attempts are left.": its last word on it.
+FactValue workers_restarted(const Job& job, const Instance&) {
+  FactValue value;
+  SourceRef last;
+  for_each_said<WorkerGroupRestart>(job, [&](const Said<WorkerGroupRestart>& said) {
+    if (last.is_known() && said.where() < last) return;
+    last = said.where();
+    value = yes(fmt::format(" torchrun starts all workers again after that; {} of {} attempts are "
+                            "left.",
+                            said.message.attempts_left, said.message.attempts),
+                {evidence_of(said.record())});
+  });
+  return value;
+}
+
 FactValue lost_peer_first(const Job& job, const Instance&) {
   return exceptions_answer(job, lost_first(job));
 }
@@ -725,6 +756,10 @@ constexpr std::array kEndFacts = {
     job_fact("job.killed", killed),
     // The program raised an exception before anything else failed.
     job_fact("job.raised_first", raised_first),
+    // Who ended, as torchrun alone names it: in words, a note behind "the program".
+    job_fact("job.failed_worker", failed_worker),
+    // torchrun started the workers anew after a failure: in words, a sentence.
+    job_fact("job.workers_restarted", workers_restarted),
     // Processes ended by a segmentation fault.
     job_fact("job.segfaulted", segfaulted),
     // Ranks wait at the creation of a process group for ranks that never came to it.
