@@ -626,7 +626,17 @@ FactValue exceptions_answer(const Job& job, const std::vector<ProgramException>&
 }
 
 FactValue raised_first(const Job& job, const Instance&) {
-  return exceptions_answer(job, first_exceptions(job));
+  const std::vector<ProgramException>& first = first_exceptions(job);
+  FactValue value = exceptions_answer(job, first);
+  if (first.empty()) return value;
+  const int rivals = first.front().rivals;
+  if (rivals > 0) {
+    value.what = fmt::format("raised {}; {} raised, too, in an order that is not known", value.what,
+                             plural(rivals, "other process"));
+  } else {
+    value.what = (first.size() == 1 ? "failed first: " : "raised ") + value.what;
+  }
+  return value;
 }
 
 /// The worker that torchrun saw fail, where nothing else names a process: " (local rank 0, pid 2019,

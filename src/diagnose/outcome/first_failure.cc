@@ -552,15 +552,43 @@ void drop_later_ones(const Job& job, std::vector<ProgramException>& all) {
   all = std::move(kept);
 }
 
+/// See ProgramException::rivals, of the one that stands first. Of a process that began a traceback
+/// before it the exception itself may be torn.
+int rivals_of(const Job& job, const std::vector<ProgramException>& all,
+              const ProgramException& first) {
+  if (!is_named(nth_process(job, first.process))) return 0;
+  const std::map<int, int> observed = observed_first(job);
+  std::set<int> rivals;
+  for (const ProgramException& other : all) {
+    const bool is_ordered = nanoseconds_between(first.line.text, other.line.text).value_or(0) > 0 ||
+                            (observed.contains(first.rank) && !observed.contains(other.rank));
+    if (!is_ordered && other.text != first.text && is_named(nth_process(job, other.process)))
+      rivals.insert(other.process);
+  }
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    const bool may_have_raised = std::cmp_not_equal(p, first.process) && is_named(process) &&
+                                 !has_said<PythonException>(job, process);
+    const auto began = [&](size_t log) {
+      return bool(first_before<TracebackStarted>(job.logs[log], first.line.where));
+    };
+    if (may_have_raised && std::ranges::any_of(process.logs, began))
+      rivals.insert(static_cast<int>(p));
+  }
+  return static_cast<int>(rivals.size());
+}
+
 std::vector<ProgramException> find_first_exceptions(const Job& job) {
   if (nccl_failed_by_itself(job)) return {};
   std::vector<ProgramException> all = uncaught_first(job, is_own);
   drop_later_ones(job, all);
   if (all.empty()) return {};
   const auto where = [](const ProgramException& exception) { return exception.line.where; };
-  const std::string text = std::ranges::min_element(all, {}, where)->text;
-  std::erase_if(all, [&](const ProgramException& exception) { return exception.text != text; });
+  const ProgramException first = *std::ranges::min_element(all, {}, where);
+  const int rivals = rivals_of(job, all, first);
+  std::erase_if(all, [&](const ProgramException& each) { return each.text != first.text; });
   if (all.size() == 1) name_by_torchrun(job, all.front());
+  all.front().rivals = rivals;
   return all;
 }
 
@@ -595,6 +623,11 @@ std::vector<Death> aborts(const Job& job) {
   return all;
 }
 
+int local_rank_in(const ExitReport& exit) {
+  if (exit.record.kind() != kKindIndex<WorkerFailed>) return -1;
+  return read_message<WorkerFailed>(parse_message(exit.record)).local_rank;
+}
+
 std::string name_of(const Job& job, const Death& death) {
   const int process = process_of(job, death.pid, death.rank);
   const int rank = process >= 0 ? nth_process(job, process).rank : death.rank;
@@ -603,6 +636,8 @@ std::string name_of(const Job& job, const Death& death) {
   const std::string on = host.empty() ? "" : " on " + host;
   if (rank >= 0 && death.pid >= 0) return fmt::format("rank {} (pid {}{})", rank, death.pid, on);
   if (rank >= 0) return fmt::format("rank {}{}", rank, on);
+  if (death.local_rank >= 0)
+    return fmt::format("local rank {} (pid {}{})", death.local_rank, death.pid, on);
   if (death.pid >= 0) return fmt::format("the process with pid {}{}", death.pid, on);
   return "a process" + on;
 }
@@ -632,11 +667,6 @@ static std::vector<bool> find_logs_that_may_warn(const Job& job) {
     });
   };
   std::vector<bool> logs;
-int local_rank_in(const ExitReport& exit) {
-  if (exit.record.kind() != kKindIndex<WorkerFailed>) return -1;
-  return read_message<WorkerFailed>(parse_message(exit.record)).local_rank;
-}
-
   for (const SpeakerLog& log : job.logs) {
     const SettledRecords* const all = log.records.all();
     if (all == nullptr) {
@@ -645,8 +675,6 @@ int local_rank_in(const ExitReport& exit) {
     }
     const auto [row, is_new] = known.try_emplace(&all->layout());
     if (is_new) row->second = may_warn(*all);
-  if (death.local_rank >= 0)
-    return fmt::format("local rank {} (pid {}{})", death.local_rank, death.pid, on);
     logs.push_back(row->second);
   }
   return logs;

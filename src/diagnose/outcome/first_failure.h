@@ -108,6 +108,9 @@ struct ProgramException {
   int rank = -1;     ///< -1: nothing tells.
   std::string text;  ///< "RuntimeError: …", as excerpt_of() gives it.
   Evidence line;
+  /// Other processes that raised something of their own, of which nothing says whether it was before
+  /// or after: lines of several processes in one file are in no order.
+  int rivals = 0;
 };
 
 /// The exceptions that came first: one, or the same text on several ranks. Empty if none is known
