@@ -196,7 +196,8 @@ FactValue exited_first(const Job& job, const Instance&) {
   std::optional<ExitReport> first;
   for (const ExitReport& exit : exit_reports(job)) {
     const bool is_early = own_status(exit) > 0 && restarted < exit.record.where &&
-                          is_before(job, exit.record.where, stop->line.where);
+                          is_before(job, exit.record.where, stop->line.where) &&
+                          !is_long_before_timeout(job, evidence_of(exit.record));
     const bool is_first = is_early && (!first || exit.record.where < first->record.where);
     if (is_first) first = exit;
   }
@@ -639,6 +640,10 @@ FactValue raised_first(const Job& job, const Instance&) {
   return value;
 }
 
+FactValue raised_long_before(const Job& job, const Instance&) {
+  return exceptions_answer(job, outlived_exceptions(job));
+}
+
 /// The worker that torchrun saw fail, where nothing else names a process: " (local rank 0, pid 2019,
 /// ended with exit code -6)".
 FactValue failed_worker(const Job& job, const Instance&) {
@@ -766,6 +771,8 @@ constexpr std::array kEndFacts = {
     job_fact("job.killed", killed),
     // The program raised an exception before anything else failed.
     job_fact("job.raised_first", raised_first),
+    // It raised one long before a watchdog gave up, and the job went on after that.
+    job_fact("job.raised_long_before", raised_long_before),
     // Who ended, as torchrun alone names it: in words, a note behind "the program".
     job_fact("job.failed_worker", failed_worker),
     // torchrun started the workers anew after a failure: in words, a sentence.

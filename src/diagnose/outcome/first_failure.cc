@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "diagnose/outcome/outcome.h"
+#include "model/ledger/watchdog_works.h"
 
 namespace ncclog {
 namespace {
@@ -578,9 +579,18 @@ int rivals_of(const Job& job, const std::vector<ProgramException>& all,
   return static_cast<int>(rivals.size());
 }
 
+std::vector<ProgramException> find_outlived_exceptions(const Job& job) {
+  std::vector<ProgramException> all = uncaught_first(job, is_own);
+  std::erase_if(
+      all, [&](const ProgramException& each) { return !is_long_before_timeout(job, each.line); });
+  return all;
+}
+
 std::vector<ProgramException> find_first_exceptions(const Job& job) {
   if (nccl_failed_by_itself(job)) return {};
   std::vector<ProgramException> all = uncaught_first(job, is_own);
+  std::erase_if(
+      all, [&](const ProgramException& each) { return is_long_before_timeout(job, each.line); });
   drop_later_ones(job, all);
   if (all.empty()) return {};
   const auto where = [](const ProgramException& exception) { return exception.line.where; };
@@ -754,6 +764,34 @@ std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job) {
 
 const std::vector<ProgramException>& first_exceptions(const Job& job) {
   return job.answers.of<&find_first_exceptions>(job);
+}
+
+const std::vector<ProgramException>& outlived_exceptions(const Job& job) {
+  return job.answers.of<&find_outlived_exceptions>(job);
+}
+
+bool is_long_before_timeout(const Job& job, const Evidence& line) {
+  constexpr int64_t kMinute = 60'000'000'000;
+  const auto lies_between = [&](SourceRef timeout) {
+    for (const SpeakerLog& log : job.logs) {
+      for (const uint16_t kind :
+           {kKindIndex<IterationLine>, kKindIndex<ProgressBar>, kKindIndex<CommInit>}) {
+        if (std::ranges::any_of(log.records.kept(kind), [&](const Record& record) {
+              return is_before(job, line.where, record.where) &&
+                     is_before(job, record.where, timeout);
+            }))
+          return true;
+      }
+    }
+    return false;
+  };
+  return std::ranges::any_of(timed_out_work(job), [&](const TimedOutWork& work) {
+    const auto between = nanoseconds_between(line.text, work.line.text);
+    // Who waited for whoever raised began a little after that at most, and says how long it waited.
+    const int64_t waited = std::max(work.ran_ms, work.timeout_ms) * (kMinute / 60'000);
+    return between && *between > std::max(10 * kMinute, waited + kMinute) &&
+           lies_between(work.line.where);
+  });
 }
 
 const std::vector<ProgramException>& lost_first(const Job& job) {

@@ -117,6 +117,14 @@ struct ProgramException {
 /// to be the cause.
 const std::vector<ProgramException>& first_exceptions(const Job& job);
 
+/// Those of which the clocks show that the job went on after them: see is_long_before_timeout().
+const std::vector<ProgramException>& outlived_exceptions(const Job& job);
+
+/// By the clocks a watchdog gave up ten minutes or more after that line, and began to wait after it;
+/// between the two the job trained on, or made a communicator. What was raised there, caught or in a
+/// run before, is not what the watchdog waited for.
+bool is_long_before_timeout(const Job& job, const Evidence& line);
+
 /// The exceptions of processes that lost the other end of a connection, where nothing else is known
 /// to have failed before: the process there went away, and its log is missing or silent.
 const std::vector<ProgramException>& lost_first(const Job& job);
