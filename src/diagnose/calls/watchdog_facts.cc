@@ -427,6 +427,10 @@ FactValue watchdog_status_only(const Job& job, const Instance&) {
     }
     if (value.evidence.empty()) return no();
     for (const TimedOutWork& work : timed_out_work(job)) blame_speaker(job, work, value);
+    // A line that is cut tells no whole work, and who printed it.
+    for_each_said<WatchdogTimeout>(job, [&](const auto& said) {
+      blame(said.process, rank_of(job, said.process, said.header()), value);
+    });
     return value;
   }
   const FactValue status = first_status(job);

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "diagnose/outcome/outcome.h"
-#include "model/ledger/watchdog_works.h"
+#include "model/derive/steps.h"
 
 namespace ncclog {
 namespace {
@@ -185,10 +185,6 @@ std::optional<SourceRef> next_of(const SpeakerLog& log, uint16_t kind, int64_t t
     if (event.header.tid == tid && wanted(event)) return record.where;
   }
   return std::nullopt;
-}
-
-bool completes_init(const Record& record) {
-  return read_message<CommInit>(parse_message(record)).phase == "COMPLETE";
 }
 
 /// See ReportedWarning::outlived.
@@ -437,27 +433,36 @@ void name_by_torchrun(const Job& job, ProgramException& exception) {
   }
 }
 
-bool begins_before(const Job& job, const CommSegment& segment, SourceRef where) {
-  return is_before(job, segment.started, where) || is_before(job, segment.completed, where);
-}
+/// By input and id, where somebody first began each communicator there.
+using CommBegins = std::map<std::pair<int64_t, uint64_t>, SourceRef>;
 
-/// Ids of communicators that somebody began before `where` in the same input.
-std::set<uint64_t> begun_before(const Job& job, SourceRef where) {
-  std::set<uint64_t> ids;
+CommBegins first_begins(const Job& job) {
+  CommBegins begins;
   for (const SpeakerLog& log : job.logs) {
     for (const CommSegment& segment : log.comms.all) {
-      if (segment.comm_id != 0 && begins_before(job, segment, where)) ids.insert(segment.comm_id);
+      for (const SourceRef where : {segment.started, segment.completed}) {
+        if (segment.comm_id == 0 || where.line == 0) continue;
+        const std::pair key(input_of(job, where), segment.comm_id);
+        const auto [known, is_new] = begins.emplace(key, where);
+        if (!is_new) known->second = std::min(known->second, where);
+      }
     }
   }
-  return ids;
+  return begins;
 }
 
-/// Lines of initialisations after `where` that begin something new. A launcher may hold back what its
+/// Initialisations that complete after `where` and were begun after it. A launcher may hold back what its
 /// tasks print, and then others had begun the same communicator before.
 size_t count_new_inits(const Job& job, SourceRef where) {
-  const std::set<uint64_t> older = begun_before(job, where);
-  const auto is_older = [&](const CommSegment& each) { return older.contains(each.comm_id); };
-  const auto is_early = [&](const CommSegment& each) { return begins_before(job, each, where); };
+  const CommBegins& begins = job.answers.of<&first_begins>(job);
+  const int64_t input = input_of(job, where);
+  const auto is_early = [&](const CommSegment& each) {
+    return is_before(job, each.started, where) || is_before(job, each.completed, where);
+  };
+  const auto is_older = [&](const CommSegment& each) {
+    const auto begin = begins.find({input, each.comm_id});
+    return begin != begins.end() && begin->second < where;
+  };
   size_t lines = 0;
   for (const SpeakerLog& log : job.logs) {
     const auto& all = log.comms.all;
@@ -465,7 +470,7 @@ size_t count_new_inits(const Job& job, SourceRef where) {
         std::ranges::none_of(all, is_early) && std::ranges::any_of(all, is_older);
     for (const CommSegment& segment : all) {
       if (is_held_back || is_older(segment) || is_early(segment)) continue;
-      lines += is_before(job, where, segment.started);
+      // Who only begins one may wait in it for who failed.
       lines += is_before(job, where, segment.completed);
     }
   }
@@ -476,17 +481,19 @@ bool steps_go_on(const Job& job, SourceRef where) {
   if (steps_follow(job, where)) return true;
   constexpr size_t kSteps = 3;
   size_t steps = 0;
+  size_t inits = 0;
   for (const SpeakerLog& log : job.logs) {
-    for (const uint16_t kind : {kKindIndex<IterationLine>, kKindIndex<ProgressBar>}) {
+    for (const uint16_t kind :
+         {kKindIndex<IterationLine>, kKindIndex<ProgressBar>, kKindIndex<CommInit>}) {
+      size_t& lines = kind == kKindIndex<CommInit> ? inits : steps;
       for (const Record& record : log.records.kept(kind)) {
-        // Others that begin an initialisation wait for who failed.
-        steps += is_before(job, where, record.where) &&
-                 (kind != kKindIndex<CommInit> || completes_init(record));
+        lines += is_before(job, where, record.where);
         if (steps >= kSteps) return true;
       }
     }
   }
-  return steps + count_new_inits(job, where) >= kSteps;
+  // Asked about many lines, behind most of which there are none at all.
+  return steps + inits >= kSteps && steps + count_new_inits(job, where) >= kSteps;
 }
 
 /// Every rank of the largest communicator goes on calling. Some calls prove nothing: the host runs

@@ -8,15 +8,10 @@
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/named_failure.h"
+#include "model/derive/steps.h"
 
 namespace ncclog {
 namespace {
-
-/// The input that a line is in; -1: none.
-int64_t input_of(const Job& job, SourceRef where) {
-  const JobUnit* unit = unit_of(job, where);
-  return unit == nullptr ? -1 : unit->input;
-}
 
 /// Whether and where a process took its largest communicators down.
 struct Teardown {
