@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "diagnose/outcome/outcome.h"
 #include "model/derive/steps.h"
+#include "model/ledger/watchdog_works.h"
 
 namespace ncclog {
 namespace {
