@@ -95,7 +95,8 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
   };
   const auto has_steps = [](const InputClock& clock) { return clock.last.front().line != 0; };
   const bool is_seen =
-      end.state == EndState::Finished || std::ranges::any_of(job.clocks, has_steps);
+      end.state == EndState::Finished || end.state == EndState::Stopped ||
+      std::ranges::any_of(job.clocks, has_steps);
   if (only_dumps || (findings.empty() && !is_seen && std::ranges::none_of(job.logs, is_usable)))
     return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
   if (says_otherwise) {

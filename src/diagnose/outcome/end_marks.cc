@@ -71,7 +71,12 @@ class MarkCollector {
       marks_.back().is_own = true;
     });
     add_all<LaunchFinished>(EndState::Finished, "who started the job says that it is done");
-    add_all<WorkStopped>(EndState::Stopped, "the job was told to end");
+    for_each_said<WorkStopped>(job_, [&](const Said<WorkStopped>& said) {
+      const std::string_view signal = said.message.signal;
+      add(EndState::Stopped, -1,
+          fmt::format("the job was told to end{}", signal.empty() ? "" : fmt::format(" ({})", signal)),
+          said.record());
+    });
     for_each_said<LaunchStopped>(job_, [&](const auto& said) {
       const std::string limit = to_valid_utf8(said.message.limit.substr(0, 64));
       add(EndState::Stopped, -1,
@@ -564,6 +569,8 @@ bool ExitReport::is_requested() const {
 std::string ExitReport::words() const {
   if (exitcode == kTimeLimit)
     return fmt::format("was ended at its time limit (exit code {})", kTimeLimit);
+  if (exitcode && signal() > 0)
+    return fmt::format("ended with exit code {} ({})", *exitcode, signal_name(signal()));
   if (exitcode) return fmt::format("ended with exit code {}", *exitcode);
   if (!ended.status.empty()) return "ended: " + to_valid_utf8(ended.status.substr(0, 64));
   return ended.signal < 0 ? "" : fmt::format("ended: signal {}", ended.signal);

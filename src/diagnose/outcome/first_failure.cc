@@ -373,6 +373,19 @@ std::string place_of_frame(std::string_view frame) {
   return place.append(", ").append(trim(frame.substr(in + kIn.size())));
 }
 
+/// Somebody had pressed Ctrl-C, or sent the signal that Python turns into it: what processes raise
+/// while they leave is no failure.
+bool interrupted_before(const Job& job, SourceRef where) {
+  bool is_interrupted = false;
+  for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
+    is_interrupted |= said.message.type.ends_with("KeyboardInterrupt") &&
+                      is_before(job, said.where(), where) && !work_follows(job, said.where());
+  });
+  for_each_said<WorkStopped>(
+      job, [&](const auto& said) { is_interrupted |= is_before(job, said.where(), where); });
+  return is_interrupted;
+}
+
 /// Every process's first exception that it did not catch, of those that `counts` accepts, by type
 /// and message.
 std::vector<ProgramException> uncaught_first(const Job& job,
@@ -383,7 +396,8 @@ std::vector<ProgramException> uncaught_first(const Job& job,
     ProgramException raised{said.process, nth_process(job, said.process).rank,
                             excerpt_of(said.header().message) + place, evidence_of(said.record())};
     name_by_spawn(job, raised);
-    if (!is_uncaught(job, said) || failed_before(job, where, raised.process) ||
+    if (!is_uncaught(job, said) || interrupted_before(job, where) ||
+        failed_before(job, where, raised.process) ||
         went_on(job, where) || is_after_success(job, where)) {
       return;
     }
@@ -741,8 +755,18 @@ bool failed_before(const Job& job, SourceRef where, int process) {
   return false;
 }
 
+/// Some rows of a table of nccl-tests were measured.
+bool rows_go_on(const Job& job, SourceRef where) {
+  constexpr std::ptrdiff_t kRows = 3;
+  return std::ranges::any_of(job.nccl_tests, [&](const NcclTestsRun& run) {
+    return std::ranges::count_if(run.rows, [&](const NcclTestsRow& row) {
+             return is_before(job, where, row.where);
+           }) >= kRows;
+  });
+}
+
 bool went_on(const Job& job, SourceRef where) {
-  return steps_go_on(job, where) || calls_go_on(job, where);
+  return steps_go_on(job, where) || calls_go_on(job, where) || rows_go_on(job, where);
 }
 
 std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job) {
@@ -750,7 +774,7 @@ std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job) {
   for_each_said<PythonException, NcclException>(job, [&](const auto& said) {
     const std::string_view type = said.message.type;
     const bool is_asked_for = type.ends_with("KeyboardInterrupt") || type.ends_with("SystemExit");
-    if (!is_asked_for && !went_on(job, said.where())) {
+    if (!is_asked_for && !went_on(job, said.where()) && !interrupted_before(job, said.where())) {
       all.emplace_back(said.process, said.record());
     }
   });
