@@ -58,6 +58,21 @@ bool is_note(std::string_view text, const Note& note) {
   return note.begin > 0 && text[note.begin - 1] == ' ' && !is_quoted(text, note.begin);
 }
 
+/// "Ranks 0,1 on node-a", "2 processes": whom it is about, and nothing that happened.
+bool is_subject(std::string_view text) {
+  constexpr std::string_view kBegins[] = {"Rank ", "Ranks ", "All ", "Process ", "The program"};
+  constexpr std::string_view kOn = " on ";
+  constexpr size_t kMostWords = 3;
+  const size_t on = std::min(text.find(kOn), text.size());
+  const std::string_view who = text.substr(0, on);
+  const auto hosts = split_blanks(text.substr(std::min(on + kOn.size(), text.size())));
+  const bool are_hosts = std::ranges::all_of(hosts, [&](std::string_view host) {
+    return host.ends_with(',') || host.data() == hosts.back().data();
+  });
+  return are_hosts && split_blanks(who).size() <= kMostWords &&
+         (starts_with_one_of(who, kBegins) || who.ends_with(" processes"));
+}
+
 /// The last place before `most` bytes at which a clause begins that may go; npos: none.
 size_t last_clause(std::string_view text, size_t most, std::span<const std::string_view> marks) {
   const std::vector<Note> notes = notes_of(text);
@@ -69,7 +84,8 @@ size_t last_clause(std::string_view text, size_t most, std::span<const std::stri
   for (const std::string_view mark : marks) {
     for (size_t at = text.find(mark, kLeast); at < most; at = text.find(mark, at + 1)) {
       const bool fits = last == text.npos || at > last;
-      if (fits && !is_inside(at) && !is_quoted(text, at)) last = at;
+      if (fits && !is_inside(at) && !is_quoted(text, at) && !is_subject(text.substr(0, at)))
+        last = at;
     }
   }
   return last;

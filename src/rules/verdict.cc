@@ -94,9 +94,8 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
            std::any_of(log.records.begin(), log.records.end(), is_nccl);
   };
   const auto has_steps = [](const InputClock& clock) { return clock.last.front().line != 0; };
-  const bool is_seen =
-      end.state == EndState::Finished || end.state == EndState::Stopped ||
-      std::ranges::any_of(job.clocks, has_steps);
+  const bool is_seen = end.state == EndState::Finished || end.state == EndState::Stopped ||
+                       std::ranges::any_of(job.clocks, has_steps);
   if (only_dumps || (findings.empty() && !is_seen && std::ranges::none_of(job.logs, is_usable)))
     return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
   if (says_otherwise) {
@@ -117,9 +116,8 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
         VerdictStatus::Clean, "The job finished, and nothing is wrong in what its logs show.", {}};
   }
   // Who ended the job may have seen what no line tells: that it stood still.
-  const std::string_view words = end.state == EndState::Stopped
-                                     ? "No error in {}: {}."
-                                     : "No problem in {}: {}.";
+  const std::string_view words =
+      end.state == EndState::Stopped ? "No error in {}: {}." : "No problem in {}: {}.";
   return {VerdictStatus::NothingFound,
           fmt::format(fmt::runtime(words), lines_words(job), extent_words(job)),
           {}};

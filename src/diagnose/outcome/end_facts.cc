@@ -540,8 +540,8 @@ FactValue sizes_differ(const Job& job, const Instance&) {
       processes.push_back(rank.process);
     }
     if (comm.inferred || by_size.size() != 2) continue;
-    const auto few = std::ranges::min_element(
-        by_size, {}, [](const auto& side) { return side.second.size(); });
+    const auto few =
+        std::ranges::min_element(by_size, {}, [](const auto& side) { return side.second.size(); });
     const auto many = few == by_size.begin() ? std::next(few) : by_size.begin();
     value.what =
         fmt::format(": {} announced {}, {} {}", processes_phrase(job, few->second),

@@ -74,7 +74,8 @@ class MarkCollector {
     for_each_said<WorkStopped>(job_, [&](const Said<WorkStopped>& said) {
       const std::string_view signal = said.message.signal;
       add(EndState::Stopped, -1,
-          fmt::format("the job was told to end{}", signal.empty() ? "" : fmt::format(" ({})", signal)),
+          fmt::format("the job was told to end{}",
+                      signal.empty() ? "" : fmt::format(" ({})", signal)),
           said.record());
     });
     for_each_said<LaunchStopped>(job_, [&](const auto& said) {

@@ -397,8 +397,8 @@ std::vector<ProgramException> uncaught_first(const Job& job,
                             excerpt_of(said.header().message) + place, evidence_of(said.record())};
     name_by_spawn(job, raised);
     if (!is_uncaught(job, said) || interrupted_before(job, where) ||
-        failed_before(job, where, raised.process) ||
-        went_on(job, where) || is_after_success(job, where)) {
+        failed_before(job, where, raised.process) || went_on(job, where) ||
+        is_after_success(job, where)) {
       return;
     }
     const auto known = std::ranges::find_if(

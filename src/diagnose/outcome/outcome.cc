@@ -159,9 +159,9 @@ class Deriver {
         marks_(end_marks(job)),
         failures_(own_failures(job)),
         exceptions_(uncaught_exceptions(job)),
-        any_was_up_(std::ranges::any_of(job.processes, [&](const Process& process) {
-          return teardown_of(job, process).was_up;
-        })),
+        any_was_up_(std::ranges::any_of(
+            job.processes,
+            [&](const Process& process) { return teardown_of(job, process).was_up; })),
         all_are_seen_(std::ranges::count_if(job.processes, [](const Process& process) {
                         return process.has_nccl && is_named(process);
                       }) >= job.nranks.value_or(0)) {

@@ -289,9 +289,38 @@ std::vector<PathNumber> numbers_in(std::string_view path) {
   return numbers;
 }
 
+/// "logs/rank_3.log": a word in front of the number says what it is.
+bool says_rank(std::string_view before) {
+  constexpr std::string_view kMarks = "_-.=";
+  const size_t last = before.find_last_not_of(kMarks);
+  return last != before.npos && before.substr(0, last + 1).ends_with("rank");
+}
+
+/// What stands around the number in names that say "rank" and count on from 0, one file each. Where
+/// several folders count so, their numbers may be those of one host.
+std::set<std::pair<std::string_view, std::string_view>> counted_names(const Job& job) {
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<int64_t>> numbers;
+  for (const JobInput& input : job.inputs) {
+    for (const auto& [around, number] : numbers_in(input.path)) {
+      if (!input.is_archive && says_rank(around.first)) numbers[around].push_back(number);
+    }
+  }
+  std::set<std::pair<std::string_view, std::string_view>> counted;
+  for (auto& [around, found] : numbers) {
+    std::ranges::sort(found);
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (std::cmp_not_equal(found[i], i)) found.clear();
+    }
+    if (found.size() > 1) counted.insert(around);
+  }
+  return counted.size() == 1 ? counted : decltype(counted)();
+}
+
 /// Gives inputs whose lines name no rank the rank that their names have, where names of the same
-/// kind have the numbers of the ranks that speak in those files: two of them, and never another.
+/// kind have the numbers of the ranks that speak in those files: two of them, and never another. Of
+/// names that say "rank" it is enough that no line tells otherwise.
 void name_ranks(Job& job) {
+  const auto counted = counted_names(job);
   const auto ranks = ranks_by_input(job);
   struct Agreement {
     std::set<int> ranks;
@@ -311,9 +340,10 @@ void name_ranks(Job& job) {
     if (job.inputs[i].is_archive || (own != ranks.end() && own->second.size() > 1)) continue;
     for (const auto& [around, number] : numbers_in(job.inputs[i].path)) {
       const auto agreement = known.find(around);
-      const bool is_rank = agreement != known.end() && !agreement->second.is_broken &&
-                           agreement->second.ranks.size() > 1;
-      if (is_rank) job.inputs[i].rank = static_cast<int>(number);
+      const bool is_told = agreement != known.end();
+      if (is_told && agreement->second.is_broken) continue;
+      const bool is_agreed = is_told && agreement->second.ranks.size() > 1;
+      if (is_agreed || counted.contains(around)) job.inputs[i].rank = static_cast<int>(number);
     }
   }
 }

@@ -76,6 +76,8 @@ constexpr FittedRow kFitted[] = {
      "1048576 float32 (max)."},
     {"node-a, node-b talk TCP through FastSocket, although ibdev2netdev shows RDMA ports", 70,
      "node-a, node-b talk TCP through FastSocket"},
+    {"Ranks 0,1 on node-a: a dependency was created on work in another stream.", 60,
+     "Ranks 0,1 on node-a: a dependency was created on work in…"},
     {"Rank 3 on node-a says \"one thing, and another, and a third\" of itself", 60,
      "Rank 3 on node-a says \"one thing, and another, and a third\"…"},
 };

@@ -178,6 +178,25 @@ TEST(BuildWriters, AFileIsThatOfItsNumberedRankWhereOtherFilesAre) {
   EXPECT_EQ(job.inputs[1].rank, -1) << "one file shows no pattern";
 }
 
+TEST(BuildWriters, AFileIsThatOfTheRankThatItsNameSaysWhereNamesCountOn) {
+  const auto rank_of_second = [](const std::vector<std::pair<std::string, std::string>>& files) {
+    return job_from_files(files).inputs[1].rank;
+  };
+  const std::string text = "step 20 of 100\n";
+  EXPECT_EQ(rank_of_second({{"out/rank_0.log", text}, {"out/rank_1.log", text}}), 1);
+  EXPECT_EQ(rank_of_second({{"out/part_0.log", text}, {"out/part_1.log", text}}), -1);
+  EXPECT_EQ(rank_of_second({{"out/rank_0.log", text}, {"out/rank_3.log", text}}), -1);
+  EXPECT_EQ(rank_of_second({{"a/rank_0.log", text},
+                            {"a/rank_1.log", text},
+                            {"b/rank_0.log", text},
+                            {"b/rank_1.log", text}}),
+            -1)
+      << "each folder may be that of a host";
+  EXPECT_EQ(rank_of_second({{"rank_0.log", "[rank4]: Traceback (most recent call last):\n"},
+                            {"rank_1.log", text}}),
+            -1);
+}
+
 TEST(BuildWriters, APidIsEnoughWhereOneProcessHasIt) {
   const std::string line = "node-1:77:77 [0] NCCL INFO Using network Socket\n";
   const std::string sibling = "node-1:78:78 [0] NCCL INFO Using network Socket\n";
