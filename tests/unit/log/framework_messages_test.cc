@@ -134,7 +134,7 @@ const std::vector<EventRow> kExceptions = {
      "rank 2 python_exception type=torch.AcceleratorError message=CUDA error: an illegal memory "
      "access was encountered"},
     {"RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB",
-     "cuda_oom_exception type=RuntimeError text=. Tried to allocate 20.00 MiB"},
+     "cuda_oom_exception type=RuntimeError asked=20.00 Mi"},
     {"[default1]:[rank1]: RuntimeError: DataLoader worker (pid 4242) exited unexpectedly",
      "rank 1 python_exception type=RuntimeError message=DataLoader worker (pid 4242) exited "
      "unexpectedly"},
