@@ -348,7 +348,7 @@ FactValue gateways_of_peers(const Job& job) {
     found.add(fmt::format("{}, of a peer, is the gateway of a bridge as Docker makes them", ip),
               evidence_of(record), process);
   };
-  for_each_said<SocketTransferFailed, PeerClosed>(
+  for_each_said<SocketTransferFailed>(
       job, [&](const auto& said) { add(said.process, said.record(), said.message.peer); });
   for_each_said<ConnectFailed>(
       job, [&](const auto& said) { add(said.process, said.record(), said.message.address); });

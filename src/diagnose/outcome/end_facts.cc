@@ -42,6 +42,11 @@ bool complains(const Job& job, const Process& process) {
                   PythonException, CppTerminate>(job, process);
 }
 
+/// The peer had gone, as the system says it of a connection.
+bool is_reset(std::string_view error) {
+  return error == "Connection reset by peer" || error == "Broken pipe";
+}
+
 /// The first line in which a process says that it lost its peer.
 std::optional<Evidence> first_lost_peer(const Job& job) {
   std::optional<Evidence> first;
@@ -49,6 +54,9 @@ std::optional<Evidence> first_lost_peer(const Job& job) {
     if (!first || record.where < first->where) first = evidence_of(record);
   };
   for_each_said<PeerClosed>(job, [&](const auto& said) { add(said.record()); });
+  for_each_said<SocketTransferFailed>(job, [&](const auto& said) {
+    if (is_reset(said.message.error)) add(said.record());
+  });
   for_each_said<WorkException, NcclException>(job, [&](const auto& said) {
     if (said.message.error.find("remote process exited") != std::string_view::npos)
       add(said.record());
@@ -70,14 +78,18 @@ FactValue lost_peers(const Job& job, const Instance&) {
     LineTime& known = times[said.process];
     if (time.known() && (!known.known() || time.nanoseconds < known.nanoseconds)) known = time;
   };
-  for_each_said<PeerClosed, WorkException, NcclException>(job, note_time);
+  for_each_said<PeerClosed, SocketTransferFailed, WorkException, NcclException>(job, note_time);
   std::vector<Loss> losses;
-  for_each_said<PeerClosed>(job, [&](const Said<PeerClosed>& said) {
+  const auto add = [&](const auto& said) {
     const bool is_named = !said.message.peer.empty();
     losses.push_back(
         {nth_process(job, said.process).host,
          is_named ? to_valid_utf8(said.message.peer) : "at an address not printed here",
          times[said.process]});
+  };
+  for_each_said<PeerClosed>(job, add);
+  for_each_said<SocketTransferFailed>(job, [&](const auto& said) {
+    if (is_reset(said.message.error)) add(said);
   });
   for_each_said<GlooPeerClosed>(job, [&](const Said<GlooPeerClosed>& said) {
     losses.push_back({nth_process(job, said.process).host, to_valid_utf8(said.message.host),

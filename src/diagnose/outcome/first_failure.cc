@@ -373,17 +373,20 @@ std::string place_of_frame(std::string_view frame) {
   return place.append(", ").append(trim(frame.substr(in + kIn.size())));
 }
 
-/// Somebody had pressed Ctrl-C, or sent the signal that Python turns into it: what processes raise
-/// while they leave is no failure.
-bool interrupted_before(const Job& job, SourceRef where) {
-  bool is_interrupted = false;
+std::vector<SourceRef> find_interruptions(const Job& job) {
+  std::vector<SourceRef> all;
   for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
-    is_interrupted |= said.message.type.ends_with("KeyboardInterrupt") &&
-                      is_before(job, said.where(), where) && !work_follows(job, said.where());
+    const bool is_one = said.message.type.ends_with("KeyboardInterrupt");
+    if (is_one && !work_follows(job, said.where())) all.push_back(said.where());
   });
-  for_each_said<WorkStopped>(
-      job, [&](const auto& said) { is_interrupted |= is_before(job, said.where(), where); });
-  return is_interrupted;
+  for_each_said<WorkStopped>(job, [&](const auto& said) { all.push_back(said.where()); });
+  return all;
+}
+
+/// What processes raise while they leave is no failure.
+bool interrupted_before(const Job& job, SourceRef where) {
+  return std::ranges::any_of(interruptions(job),
+                             [&](SourceRef asked) { return is_before(job, asked, where); });
 }
 
 /// Every process's first exception that it did not catch, of those that `counts` accepts, by type
@@ -792,6 +795,10 @@ std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job) {
     }
   }
   return all;
+}
+
+const std::vector<SourceRef>& interruptions(const Job& job) {
+  return job.answers.of<&find_interruptions>(job);
 }
 
 const std::vector<ProgramException>& first_exceptions(const Job& job) {

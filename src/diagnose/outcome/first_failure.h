@@ -129,6 +129,10 @@ bool is_long_before_timeout(const Job& job, const Evidence& line);
 /// to have failed before: the process there went away, and its log is missing or silent.
 const std::vector<ProgramException>& lost_first(const Job& job);
 
+/// Lines by which somebody told the program to end, with Ctrl-C or a signal that it caught, and after
+/// which no work is seen.
+const std::vector<SourceRef>& interruptions(const Job& job);
+
 /// Exceptions that the program did not outlive, without those that somebody asked for
 /// (KeyboardInterrupt, SystemExit); by process, into Job::processes.
 std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job);

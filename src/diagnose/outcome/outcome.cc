@@ -136,17 +136,14 @@ bool begins_after(const Job& job, SourceRef where) {
 std::map<int64_t, SourceRef> requests(const Job& job) {
   std::map<int64_t, SourceRef> first;
   if (any_said<OomKill>(job)) return first;
-  const auto add = [&](const auto& said) {
-    const SourceRef where = said.record().where;
+  const auto add = [&](SourceRef where) {
     if (begins_after(job, where)) return;
     const auto [known, is_new] = first.emplace(input_of(job, where), where);
     if (!is_new) known->second = std::min(known->second, where);
   };
-  for_each_said<JobCancelled, LaunchStopped, AgentSignalled, WorkStopped>(job, add);
-  for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
-    const bool is_interrupt = said.message.type.ends_with("KeyboardInterrupt");
-    if (is_interrupt && !work_follows(job, said.where())) add(said);
-  });
+  for_each_said<JobCancelled, LaunchStopped, AgentSignalled>(
+      job, [&](const auto& said) { add(said.where()); });
+  std::ranges::for_each(interruptions(job), add);
   return first;
 }
 

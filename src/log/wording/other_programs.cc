@@ -21,6 +21,12 @@ constexpr auto kNcclErrors = listed_words("nccl-error");
 constexpr auto kProcessEnds = listed_words("process-end");
 constexpr auto kJobEnds = listed_words("job-end");
 constexpr auto kExitWords = listed_words("exit");
+/// One of these stands in each of the words of exits.
+constexpr std::string_view kExitParts[] = {"xit", "EXIT", "ed with ", "] Error "};
+static_assert(std::ranges::all_of(kExitWords, [](std::string_view words) {
+  return std::ranges::any_of(kExitParts, [&](auto part) { return words.find(part) != words.npos; });
+}));
+
 constexpr auto kLeavingWords = listed_words("leaving");
 constexpr auto kListedSettings = listed_words("setting");
 constexpr auto kEvalNeedles = listed_words("evaluating");
@@ -52,6 +58,7 @@ std::string_view exit_status_in(std::string_view text, bool of_programs) {
   constexpr std::string_view kPrograms[] = {".py",    ".sh",       "ython",   "torchrun", "raining",
                                             "rainer", "ntrypoint", "rogram ", "cript "};
   constexpr std::string_view kEnds[] = {".", ")", ";", ",", " after "};
+  if (!holds_one_of(text, kExitParts)) return {};  // Asked about every exception.
   for (const std::string_view words : kExitWords) {
     const size_t at = text.find(words);
     if (at == text.npos) continue;
@@ -78,7 +85,10 @@ std::string_view exit_status_in(std::string_view text, bool of_programs) {
 
 /// An error of NCCL that a program hands on, by the name or the text of a result.
 bool is_of_nccl(std::string_view message) {
-  return holds_one_of(message, kNcclErrors) && message.find("NCCL operation ") == message.npos;
+  // Asked about every exception: a glance first.
+  constexpr std::string_view kParts[] = {"nccl", "unhandled ", "remote process"};
+  return holds_one_of(message, kParts) && holds_one_of(message, kNcclErrors) &&
+         message.find("NCCL operation ") == message.npos;
 }
 
 bool is_claimed(std::string_view base, std::string_view message) {
@@ -188,12 +198,13 @@ std::optional<ExceptionLine> parse_exception(std::string_view text,
 template <bool (*is_name)(std::string_view base)>
 bool recognise_exception(std::string_view text, Message& message) {
   const auto line = parse_exception(text, is_name);
-  if (!line || is_claimed(line->base, line->said) || is_of_nccl(line->said)) return false;
+  if (!line || is_of_nccl(line->said) || is_claimed(line->base, line->said)) return false;
   return message.fill({{"type", line->type}, {"message", line->said}});
 }
 
 /// Fields type, error.
 bool recognise_nccl_exception(std::string_view text, Message& message) {
+  if (!is_of_nccl(text)) return false;
   const auto line = parse_exception(text, is_exception_name);
   if (!line || is_claimed(line->base, line->said) || !is_of_nccl(line->said)) return false;
   return message.fill({{"type", line->type}, {"error", line->said}});
