@@ -147,6 +147,13 @@ std::map<int64_t, SourceRef> requests(const Job& job) {
   return first;
 }
 
+/// The line is of one of these kinds.
+template <typename... T>
+bool is_of(const Evidence& line) {
+  const Message said = parse_event(line.text, all_wordings()).message;
+  return said.kind != nullptr && ((said.kind->index == kKindIndex<T>) || ...);
+}
+
 bool is_nccl_line(const Evidence& line) { return is_nccl(parse_header(line.text)); }
 
 class Deriver {
@@ -305,8 +312,9 @@ class Deriver {
     if (is_after_request(failure) || is_after_teardown(failure)) return true;
     if (finish == nullptr) return false;
     // The summary of another test says nothing of the one that failed.
-    const Message said = parse_event(failure.text, all_wordings()).message;
-    if (said.kind != nullptr && said.kind->index == kKindIndex<NcclTestsFailure>) return false;
+    if (is_of<NcclTestsFailure>(failure) &&
+        is_of<NcclTestsBandwidth, NcclTestsOutOfBounds>(finish->line()))
+      return false;
     if (is_before(job_, failure.where, finish->line().where)) return true;
     // Whoever started the job says that all is well, later than its program did.
     if (is_before_success(failure.where)) return true;
