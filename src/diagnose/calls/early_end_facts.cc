@@ -81,6 +81,9 @@ std::set<int> those_that_suffered(const Job& job) {
 std::vector<Leaver> by_own_words(const Job& job, bool are_lost) {
   std::vector<Leaver> found;
   const auto add = [&](const auto& said, int rank) {
+    // Who leaves because of an error that it names had waited, or failed.
+    constexpr std::string_view kErrors[] = {"ERROR", "FATAL", "CRITICAL"};
+    if (holds_one_of(said.record().text(), kErrors)) return;
     Leaver one{said.process, rank, false, evidence_of(said.record())};
     const int own = rank_of(job, said.process, said.header());
     if (one.rank < 0) {

@@ -698,6 +698,13 @@ static std::vector<Record> find_test_begins(const Job& job) {
   return begins;
 }
 
+bool is_between_tests(const Job& job, SourceRef where) {
+  const std::vector<Record>& begins = job.answers.of<&find_test_begins>(job);
+  return test_begun_after(job, where) && std::ranges::any_of(begins, [&](const Record& begin) {
+           return is_before(job, begin.where, where);
+         });
+}
+
 std::optional<Evidence> test_begun_after(const Job& job, SourceRef where) {
   Record last;
   // Asked about every process.

@@ -148,6 +148,9 @@ bool work_follows(const Job& job, SourceRef where);
 /// settings; nullopt: none does. Where no summary follows, nothing tells how it ended.
 std::optional<Evidence> test_begun_after(const Job& job, SourceRef where);
 
+/// One test of nccl-tests begins before that line, and another one after it.
+bool is_between_tests(const Job& job, SourceRef where);
+
 // Had the job stood still when somebody ended it?
 //
 //   2026-11-22 08:14:55,714 INFO trainer: step 0 loss 8.3

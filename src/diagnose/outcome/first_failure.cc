@@ -758,14 +758,15 @@ bool failed_before(const Job& job, SourceRef where, int process) {
   return false;
 }
 
-/// Some rows of a table of nccl-tests were measured.
+/// Some rows of a table of nccl-tests were measured, by the test that the line may be about.
 bool rows_go_on(const Job& job, SourceRef where) {
   constexpr std::ptrdiff_t kRows = 3;
-  return std::ranges::any_of(job.nccl_tests, [&](const NcclTestsRun& run) {
-    return std::ranges::count_if(run.rows, [&](const NcclTestsRow& row) {
-             return is_before(job, where, row.where);
-           }) >= kRows;
-  });
+  return !is_between_tests(job, where) &&
+         std::ranges::any_of(job.nccl_tests, [&](const NcclTestsRun& run) {
+           return std::ranges::count_if(run.rows, [&](const NcclTestsRow& row) {
+                    return is_before(job, where, row.where);
+                  }) >= kRows;
+         });
 }
 
 bool went_on(const Job& job, SourceRef where) {
