@@ -1,0 +1,201 @@
+// Which processes ended by a signal, and which rank was that?
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/text.h"
+#include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/first_failure.h"
+
+namespace ncclog {
+namespace {
+
+/// The rank that a command line gives its process: "env RANK=3 LOCAL_RANK=1 python3 …".
+int rank_in_command(std::string_view command) {
+  constexpr std::string_view kNames[] = {
+      "RANK=", "OMPI_COMM_WORLD_RANK=", "PMI_RANK=", "SLURM_PROCID="};
+  for (const std::string_view word : split_blanks(command)) {
+    for (const std::string_view name : kNames) {
+      if (!word.starts_with(name)) continue;
+      if (const auto rank = parse_int(word.substr(name.size()))) return static_cast<int>(*rank);
+    }
+  }
+  return -1;
+}
+
+/// The numbers in "0-3,7"; empty if that is not what `text` is, or far too many.
+std::vector<int> numbers_in(std::string_view text) {
+  constexpr int64_t kMost = 4096;
+  std::vector<int> numbers;
+  for (const std::string_view part : split(text, ',')) {
+    const size_t dash = part.find('-');
+    const auto first = parse_int(part.substr(0, dash));
+    const auto last = dash == part.npos ? first : parse_int(part.substr(dash + 1));
+    if (!first || !last || *first < 0 || *last - *first > kMost) return {};
+    for (int64_t n = *first; n <= *last; ++n) numbers.push_back(static_cast<int>(n));
+  }
+  return numbers;
+}
+
+class DeathCollector {
+ public:
+  explicit DeathCollector(const Job& job) : job_(job) {}
+
+  std::vector<Death> collect() {
+    note_victims();
+    add_exits();
+    add_oom_kills();
+    add_fatal_errors();
+    drop_nameless();
+    std::ranges::stable_sort(deaths_, {}, [](const Death& death) { return death.line.where; });
+    return std::move(deaths_);
+  }
+
+ private:
+  /// torchrun, DeepSpeed, Lightning and SGLang stop the others when one worker failed.
+  void note_victims() {
+    for_each_said<WorkerUnkillable, WorkerClosing>(
+        job_, [&](const auto& said) { victims_.try_emplace(said.message.pid, said.where()); });
+    victims_.erase(-1);
+    for_each_said<TreeKilled>(
+        job_, [&](const Said<TreeKilled>& said) { tree_kills_.push_back(said.where()); });
+  }
+
+  /// Its launcher ended it. Some send their signal to processes of which they reported the end
+  /// before.
+  bool is_victim(const Death& death) const {
+    const auto victim = victims_.find(death.pid);
+    if (victim == victims_.end()) return false;
+    const SourceRef ended = death.line.where;
+    return ended.unit != victim->second.unit || victim->second < ended;
+  }
+
+  /// Killed with all others of its program. Where the kernel or Slurm wanted the memory they say so.
+  bool is_killed_with_tree(const ExitReport& exit) const {
+    const SourceRef ended = exit.record.where;
+    return !exit.ended.status.starts_with("Out Of Memory") &&
+           std::ranges::any_of(tree_kills_, [&](SourceRef told) {
+             return told.unit == ended.unit && told < ended;
+           });
+  }
+
+  void add(Death death) {
+    if (is_victim(death)) return;
+    for (Death& known : deaths_) {
+      const bool same_pid = death.pid >= 0 && known.pid == death.pid;
+      const bool same_rank = death.rank >= 0 && known.rank == death.rank;
+      // Two that name nobody may be one: "OOMKilled" and its exit code on the next line.
+      const bool both_nameless =
+          known.pid < 0 && known.rank < 0 && death.pid < 0 && death.rank < 0 &&
+          (known.host.empty() || death.host.empty() || known.host == death.host);
+      if (known.signal != death.signal || !(same_pid || same_rank || both_nameless)) continue;
+      if (known.rank < 0) known.rank = death.rank;
+      if (known.pid < 0) known.pid = death.pid;
+      if (known.host.empty()) known.host = death.host;
+      if (known.local_rank < 0) known.local_rank = death.local_rank;
+      return;
+    }
+    deaths_.push_back(std::move(death));
+  }
+
+  void add_exits() {
+    for (const ExitReport& exit : exit_reports(job_)) {
+      const int signal = exit.signal();
+      const bool counts = signal == 6 || signal == 7 || signal == 9 || signal == 11;
+      if (!counts || (signal == 9 && is_killed_with_tree(exit))) continue;
+      ProcessEnded ended = exit.ended;
+      if (ended.rank < 0) ended.rank = rank_in_command(ended.command);
+      std::string host(ended.host);
+      // A launcher of several hosts, or a collector, says on which one it heard that.
+      if (host.empty()) host = parse_record(exit.record).header.prefix.host;
+      std::vector<int> ranks = numbers_in(ended.tasks);
+      if (ended.tasks.empty()) ranks = {ended.rank};
+      for (const int rank : ranks) {
+        add({signal, ended.pid, rank, host, local_rank_in(exit), evidence_of(exit.record)});
+      }
+    }
+  }
+
+  /// Slurm's and Kubernetes' words are about the job; the kernel kills all sorts of processes.
+  void add_oom_kills() {
+    for_each_said<OomKill>(job_, [&](const Said<OomKill>& said) {
+      if (said.message.pid >= 0) return;
+      add({9, -1, -1, std::string(said.message.host), -1, evidence_of(said.record())});
+    });
+    for (const KernelEvent& event : job_.kernel_events) {
+      if (event.kind == kKindIndex<OomKill>) add_kernel_death(9, event);
+      if (event.kind == kKindIndex<KernelSegfault>) add_kernel_death(11, event);
+    }
+  }
+
+  /// Counts if the pid is a process of the job, by NCCL's lines or by another report of its death.
+  void add_kernel_death(int signal, const KernelEvent& event) {
+    if (event.pid < 0) return;
+    const bool reported =
+        std::ranges::any_of(deaths_, [&](const Death& death) { return death.pid == event.pid; });
+    if (event.relation != KernelRelation::Process && !reported) return;
+    add({signal, event.pid, event.rank, event.host, -1, {event.where, event.text}});
+  }
+
+  void add_fatal_errors() {
+    for_each_said<FatalPythonError>(job_, [&](const Said<FatalPythonError>& said) {
+      const bool is_bus_error = said.message.error.starts_with("Bus error");
+      if (!is_bus_error && !said.message.error.starts_with("Segmentation fault")) return;
+      const Process& process = nth_process(job_, said.process);
+      add({is_bus_error ? 7 : 11, process.pid, process.rank, process.host, -1,
+           evidence_of(said.record())});
+    });
+  }
+
+  /// "Detected 1 oom_kill event" is the same death that another line gives a name.
+  void drop_nameless() {
+    const auto nameless = [](const Death& death) { return death.pid < 0 && death.rank < 0; };
+    const std::vector<Death> all = deaths_;
+    std::erase_if(deaths_, [&](const Death& death) {
+      return nameless(death) && std::ranges::any_of(all, [&](const Death& other) {
+               return other.signal == death.signal && !nameless(other);
+             });
+    });
+  }
+
+  const Job& job_;
+  std::map<int64_t, SourceRef> victims_;  ///< By pid: the first line that says so.
+  std::vector<SourceRef> tree_kills_;     ///< Lines that announce the end of all processes.
+  std::vector<Death> deaths_;
+};
+
+}  // namespace
+
+std::vector<Death> deaths(const Job& job) {
+  std::vector<Death> all = DeathCollector(job).collect();
+  std::erase_if(all, [](const Death& death) { return death.signal == 6; });
+  return all;
+}
+
+std::vector<Death> aborts(const Job& job) {
+  std::vector<Death> all = DeathCollector(job).collect();
+  std::erase_if(all, [](const Death& death) { return death.signal != 6; });
+  return all;
+}
+
+int local_rank_in(const ExitReport& exit) {
+  if (exit.record.kind() != kKindIndex<WorkerFailed>) return -1;
+  return read_message<WorkerFailed>(parse_message(exit.record)).local_rank;
+}
+
+std::string name_of(const Job& job, const Death& death) {
+  const int process = process_of(job, death.pid, death.rank);
+  const int rank = process >= 0 ? nth_process(job, process).rank : death.rank;
+  const bool is_placed = process >= 0 && !nth_process(job, process).host.empty();
+  const std::string host = is_placed ? nth_process(job, process).host : death.host;
+  const std::string on = host.empty() ? "" : " on " + host;
+  if (rank >= 0 && death.pid >= 0) return fmt::format("rank {} (pid {}{})", rank, death.pid, on);
+  if (rank >= 0) return fmt::format("rank {}{}", rank, on);
+  if (death.local_rank >= 0)
+    return fmt::format("local rank {} (pid {}{})", death.local_rank, death.pid, on);
+  if (death.pid >= 0) return fmt::format("the process with pid {}{}", death.pid, on);
+  return "a process" + on;
+}
+
+}  // namespace ncclog
