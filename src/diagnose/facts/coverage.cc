@@ -126,7 +126,7 @@ FactValue ask_collectives(const Job& job, const Instance&) {
 }
 
 /// Ranks that a process of the log stands for: its own, and those that nccl-tests lists for it,
-/// since one process may drive several.
+/// since one process may drive several. A label may be a rank or a node; whose it is, is not silent.
 std::set<int> ranks_with_lines(const Job& job) {
   std::set<int> ranks;
   std::set<std::pair<std::string_view, int64_t>> processes;
@@ -134,6 +134,7 @@ std::set<int> ranks_with_lines(const Job& job) {
     ranks.insert(process.rank);
     processes.emplace(process.host, process.pid);
   }
+  for (const SpeakerLog& log : job.logs) ranks.insert(log.speaker.rank);
   for_each_said<NcclTestsRank>(job, [&](const auto& said) {
     if (processes.contains({said.message.host, said.message.pid})) ranks.insert(said.message.rank);
   });
@@ -145,7 +146,8 @@ std::vector<int> unseen_ranks(const Job& job) {
   std::vector<int> unseen;
   if (!job.communicators.empty()) {
     for (const CommRank& rank : job.communicators.front().ranks) {
-      if (rank.process < 0 && rank.rank >= 0) unseen.push_back(rank.rank);
+      const bool is_seen = rank.process >= 0 || process_of_rank(job, rank.rank) >= 0;
+      if (!is_seen && rank.rank >= 0) unseen.push_back(rank.rank);
     }
     return unseen;
   }

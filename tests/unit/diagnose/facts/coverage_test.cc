@@ -152,6 +152,12 @@ const CoverageRow kCovered[] = {
     {"framework", kInit0, "No line of the framework or the launcher is in the log."},
     {"framework", "bash: line 1:  1021 Killed                  python train.py\n", ""},
     {"all_ranks", kInit0, "No line speaks for rank 1 of 2; being silent proves nothing."},
+    // Two nodes of two ranks each: node 1 has the number of a rank of node 0.
+    {"all_ranks",
+     "0: [rank0]: ValueError: shapes differ\n0: [rank1]: ValueError: shapes differ\n"
+     "1: [rank2]: ValueError: shapes differ\n1: [rank3]: ValueError: shapes differ\n"
+     "0: bye\n1: bye\n",
+     ""},
     {"all_ranks", "hello\n", "The log does not tell how many ranks there are."},
     {"whole_files", kInit0, ""},
     {"left_out_lines", kInit0, ""},
