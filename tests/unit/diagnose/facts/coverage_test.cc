@@ -154,7 +154,7 @@ const CoverageRow kCovered[] = {
     {"all_ranks", kInit0, "No line speaks for rank 1 of 2; being silent proves nothing."},
     // Two nodes of two ranks each: node 1 has the number of a rank of node 0.
     {"all_ranks",
-     "0: [rank0]: ValueError: shapes differ\n0: [rank1]: ValueError: shapes differ\n"
+     "world_size: 4\n0: [rank0]: ValueError: shapes differ\n0: [rank1]: ValueError: shapes differ\n"
      "1: [rank2]: ValueError: shapes differ\n1: [rank3]: ValueError: shapes differ\n"
      "0: bye\n1: bye\n",
      ""},
