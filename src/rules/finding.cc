@@ -158,10 +158,10 @@ bool is_of_other_communicator(const Job& job, const ReadRecord& read) {
 /// which may be a part of the job.
 void add_ranks(const Job& job, const ReadRecord& read, std::string_view text, Parties& parties) {
   const bool is_global = !is_nccl(read.header()) || !has_sub_communicators(job);
+  const bool is_other = is_of_other_communicator(job, read);
   for (const std::string_view word : split(text, ',')) {
     const auto rank = parse_int(trim(word));
     if (!is_global || !rank || *rank < 0 || !std::in_range<int>(*rank)) continue;
-    const bool is_other = is_of_other_communicator(job, read);
     const int process = is_other ? -1 : process_of_rank(job, static_cast<int>(*rank));
     parties.push_back(process >= 0 ? party_of(job, process)
                                    : Subject{.rank = static_cast<int>(*rank)});

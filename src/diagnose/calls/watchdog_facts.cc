@@ -407,12 +407,12 @@ bool may_be_of_one_group(const std::string& a, const std::string& b) {
 /// What ranks say that gave up on the same work, of which no line names an operation.
 std::vector<const WorkProgress*> statuses_alone(const Job& job, const TimedOutWork& work) {
   std::vector<const WorkProgress*> alone;
-  const std::vector<TimedOutWork>& works = timed_out_work(job);
+  std::set<int> named;
+  for (const TimedOutWork& each : timed_out_work(job)) named.insert(each.rank);
   for (const WorkProgress& progress : work_progress(job)) {
     const bool is_its = progress.seq && *progress.seq >= 0 && progress.seq == work.seq &&
                         progress.rank >= 0 && may_be_of_one_group(progress.group, work.group);
-    if (is_its && std::ranges::count(works, progress.rank, &TimedOutWork::rank) == 0)
-      alone.push_back(&progress);
+    if (is_its && !named.contains(progress.rank)) alone.push_back(&progress);
   }
   return alone;
 }
@@ -565,7 +565,8 @@ FactValue watchdog_first(const Job& job, const Instance&) {
   value.what += stack_words(job);
   const auto others = given_up_elsewhere(job, *timeout);
   const auto is_again = [&](const TimedOutWork& work) {
-    return timeout->in_unnamed_group && work.rank == timeout->rank && work.seq != timeout->seq;
+    return timeout->in_unnamed_group && work.rank == timeout->rank && work.seq != timeout->seq &&
+           work.group.empty() && work.process == timeout->process && !is_point_to_point(work.op);
   };
   if (timeout->rank >= 0 && std::ranges::any_of(timed_out_work(job), is_again)) {
     value.what += fmt::format(

@@ -542,9 +542,11 @@ FactValue gpu_shared(const Job& job, const Instance&) {
       const std::string& host = nth_process(job, rank.process).host;
       if (host.empty() || host == "localhost") continue;
       std::vector<const CommRank*>& ranks = ranks_by_gpu[{host, *bus}];
-      // Lines that somebody pasted twice are of one process.
-      if (std::ranges::find(ranks, rank.process, &CommRank::process) == ranks.end())
-        ranks.push_back(&rank);
+      // Lines that somebody pasted twice are of one rank.
+      const auto is_same = [&](const CommRank* other) {
+        return other->process == rank.process && other->rank == rank.rank;
+      };
+      if (std::ranges::none_of(ranks, is_same)) ranks.push_back(&rank);
     }
     for (const auto& [gpu, ranks] : ranks_by_gpu) {
       if (ranks.size() < 2) continue;

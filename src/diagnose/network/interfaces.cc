@@ -340,11 +340,12 @@ FactValue gateways_of_peers(const Job& job) {
   AnswerParts found;
   const auto add = [&](int process, const Record& record, std::string_view peer) {
     const std::string_view ip = ip_of(peer);
+    if (!is_bridge_gateway(ip)) return;
     const bool is_its_own =
         std::ranges::any_of(all_addresses(job), [&](const HostAddress& address) {
           return address.ip == ip && address.host == nth_process(job, process).host;
         });
-    if (!is_bridge_gateway(ip) || is_its_own) return;
+    if (is_its_own) return;
     found.add(fmt::format("{}, of a peer, is the gateway of a bridge as Docker makes them", ip),
               evidence_of(record), process);
   };

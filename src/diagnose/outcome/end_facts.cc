@@ -151,8 +151,9 @@ std::string complaint_before(const Job& job, int rank, SourceRef end, FactValue&
   return fmt::format(" after \"{}\"", excerpt_of(parse_header(last.text).message));
 }
 
-/// Others lost their peer or were stopped by their launcher, and of those whose end launchers report with an error, this one ended
-/// first and is no such victim: launchers report ends in the order in which they see them.
+/// Others lost their peer or were stopped by their launcher, and of those whose end launchers report
+/// with an error, this one ended first and is no such victim: launchers report ends in the order in
+/// which they see them.
 FactValue exited_before_loss(const Job& job) {
   const auto lost = first_lost_peer(job);
   // Who heard of a time-out ends with an error, too, and is no cause.
@@ -177,7 +178,7 @@ FactValue exited_before_loss(const Job& job) {
     if (first || own_status(exit) <= 0 || who.rank < 0) return unknown();
     first = exit;
   }
-  if (!first) return firsts.empty() ? unknown() : no();
+  if (!first) return unknown();
   const Death who = who_ended(job, *first);
   const int process = process_of(job, who.pid, who.rank);
   FactValue value = yes({}, {evidence_of(first->record)});
@@ -540,8 +541,9 @@ FactValue sizes_differ(const Job& job, const Instance&) {
     std::map<int, std::vector<int>> by_size;  // Processes, by what they take for its size.
     FactValue value = yes({});
     for (const CommRank& rank : comm.ranks) {
-      if (rank.process < 0 || rank.segment < 0) continue;
+      if (rank.process < 0 || rank.segment < 0 || segment_of(job, rank).nranks <= 0) continue;
       std::vector<int>& processes = by_size[segment_of(job, rank).nranks];
+      if (std::ranges::find(processes, rank.process) != processes.end()) continue;
       if (processes.empty()) {
         const SourceRef begin = segment_of(job, rank).started;
         for_each_record(job, nth_process(job, rank.process), kKindIndex<CommInit>,

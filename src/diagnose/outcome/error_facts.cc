@@ -502,15 +502,18 @@ FactValue uncaught(const Job& job, const Instance&) {
   return value.evidence.empty() ? unknown() : value;
 }
 
-/// The earliest of them alone: sentences of several kinds in a row read as one garbled line.
+/// The earliest of them alone: sentences of several kinds in a row read as one garbled line. Two
+/// inputs have no order; the one that was read first counts.
 FactValue unexplained(const Job& job, const Instance& instance) {
+  const auto begin_of = [](const FactValue& value) {
+    return std::ranges::min(value.evidence, {}, &Evidence::where).where;
+  };
   FactValue first = unknown();
   for (const auto told_by : {unknown_lines<false>, unknown_warning<false>, unknown_lines<true>,
                              uncaught, error_trail, warned_fatally}) {
     FactValue told = told_by(job, instance);
-    const bool leads =
-        told.known() && !told.evidence.empty() &&
-        (!first.known() || told.evidence.front().where < first.evidence.front().where);
+    const bool leads = told.known() && !told.evidence.empty() &&
+                       (!first.known() || begin_of(told) < begin_of(first));
     if (leads) first = std::move(told);
   }
   return first;

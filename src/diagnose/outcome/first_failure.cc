@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "diagnose/outcome/outcome.h"
-#include "model/derive/steps.h"
 #include "model/ledger/watchdog_works.h"
 
 namespace ncclog {
@@ -151,7 +150,11 @@ std::vector<SourceRef> find_interruptions(const Job& job) {
     const bool is_one = said.message.type.ends_with("KeyboardInterrupt");
     if (is_one && !work_follows(job, said.where())) all.push_back(said.where());
   });
-  for_each_said<WorkStopped>(job, [&](const auto& said) { all.push_back(said.where()); });
+  // A launcher tells the others to end because one of them failed.
+  if (any_said<WorkerFailed, WorkerClosing>(job)) return all;
+  for_each_said<WorkStopped>(job, [&](const auto& said) {
+    if (!work_follows(job, said.where())) all.push_back(said.where());
+  });
   return all;
 }
 
@@ -364,7 +367,7 @@ bool failed_before(const Job& job, SourceRef where, int process) {
   return false;
 }
 
-std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job) {
+static std::vector<std::pair<int, Record>> find_uncaught_exceptions(const Job& job) {
   std::vector<std::pair<int, Record>> all;
   for_each_said<PythonException, NcclException>(job, [&](const auto& said) {
     const std::string_view type = said.message.type;
@@ -378,15 +381,24 @@ std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job) {
     const auto is_its = [p](const auto& each) { return std::cmp_equal(each.first, p); };
     for (const size_t log : job.processes[p].logs) {
       const auto& last = job.logs[log].last_failure;
-      if (!last || went_on(job, last->where) || std::ranges::any_of(all, is_its)) continue;
+      if (!last || went_on(job, last->where) || interrupted_before(job, last->where) ||
+          std::ranges::any_of(all, is_its))
+        continue;
       const Record record = *last;
-      if (record.kind() != kKindIndex<PythonException>) continue;
-      const auto type = read_message<PythonException>(parse_message(record)).type;
+      const bool is_exception = record.kind() == kKindIndex<PythonException> ||
+                                record.kind() == kKindIndex<NcclException>;
+      if (!is_exception) continue;
+      const Message message = parse_message(record);
+      const std::string_view type = message.field("type");
       if (!type.ends_with("KeyboardInterrupt") && !type.ends_with("SystemExit"))
         all.emplace_back(static_cast<int>(p), record);
     }
   }
   return all;
+}
+
+const std::vector<std::pair<int, Record>>& uncaught_exceptions(const Job& job) {
+  return job.answers.of<&find_uncaught_exceptions>(job);
 }
 
 const std::vector<SourceRef>& interruptions(const Job& job) {
@@ -416,12 +428,15 @@ bool is_long_before_timeout(const Job& job, const Evidence& line) {
     }
     return false;
   };
+  // Of many ranks that time out together the first that the clock allows is looked at.
+  bool is_looked_at = false;
   return std::ranges::any_of(timed_out_work(job), [&](const TimedOutWork& work) {
+    if (is_looked_at) return false;
     const auto between = nanoseconds_between(line.text, work.line.text);
     // Who waited for whoever raised began a little after that at most, and says how long it waited.
     const int64_t waited = std::max(work.ran_ms, work.timeout_ms) * (kMinute / 60'000);
-    return between && *between > std::max(10 * kMinute, waited + kMinute) &&
-           lies_between(work.line.where);
+    is_looked_at = between && *between > std::max(10 * kMinute, waited + kMinute);
+    return is_looked_at && lies_between(work.line.where);
   });
 }
 

@@ -135,7 +135,7 @@ const std::vector<SourceRef>& interruptions(const Job& job);
 
 /// Exceptions that the program did not outlive, without those that somebody asked for
 /// (KeyboardInterrupt, SystemExit); by process, into Job::processes.
-std::vector<std::pair<int, Record>> uncaught_exceptions(const Job& job);
+const std::vector<std::pair<int, Record>>& uncaught_exceptions(const Job& job);
 
 /// A time-out, an error of NCCL or of the store, or a worker's end stands before `where` in the same
 /// input. That others than the process, where it is known, lost a peer does not count: it may have

@@ -88,12 +88,12 @@ bool set_up_after(const Job& job, const Process& process, SourceRef where) {
   });
 }
 
-/// By process, the lines in which it says itself that it failed, in input order.
+/// By process, the lines in which it says itself that it failed, in input order; it may have gone on
+/// after them.
 std::vector<std::vector<Evidence>> own_failures(const Job& job) {
   std::vector<std::vector<Evidence>> failures(job.processes.size());
   const auto add = [&](int process, Evidence line) {
-    if (process >= 0 && !went_on(job, line.where))
-      failures[static_cast<size_t>(process)].push_back(std::move(line));
+    if (process >= 0) failures[static_cast<size_t>(process)].push_back(std::move(line));
   };
   for_each_said<WatchdogTimeout, BlockingWaitTimeout, HeartbeatTimeout, WorkException,
                 NcclException, WatchdogTerminated, CppTerminate, FatalPythonError, CudaOomException,
@@ -156,6 +156,18 @@ bool is_of(const Evidence& line) {
 
 bool is_nccl_line(const Evidence& line) { return is_nccl(parse_header(line.text)); }
 
+/// A process of which lines are there stands for each rank of the largest communicator, or for as many
+/// as the job is known to have.
+bool all_ranks_are_seen(const Job& job) {
+  if (!job.communicators.empty()) {
+    return std::ranges::all_of(job.communicators.front().ranks,
+                               [](const CommRank& rank) { return rank.process >= 0; });
+  }
+  return std::ranges::count_if(job.processes, [](const Process& process) {
+           return process.has_nccl && is_named(process);
+         }) >= job.nranks.value_or(0);
+}
+
 class Deriver {
  public:
   explicit Deriver(const Job& job)
@@ -166,9 +178,7 @@ class Deriver {
         any_was_up_(std::ranges::any_of(
             job.processes,
             [&](const Process& process) { return teardown_of(job, process).was_up; })),
-        all_are_seen_(std::ranges::count_if(job.processes, [](const Process& process) {
-                        return process.has_nccl && is_named(process);
-                      }) >= job.nranks.value_or(0)) {
+        all_are_seen_(all_ranks_are_seen(job)) {
     // "Training complete." of an epoch, and the summary of a test before the next one.
     std::erase_if(marks_, [&](const EndOf& mark) {
       if (mark.is_weak) {
@@ -221,7 +231,8 @@ class Deriver {
     const Teardown teardown = teardown_of(job_, process);
     const auto failure = std::ranges::find_if_not(failures_[index], [&](const Evidence& line) {
       return is_after_request(line) ||
-             (is_nccl_line(line) && is_after_own_end(number, teardown, line));
+             (is_nccl_line(line) && is_after_own_end(number, teardown, line)) ||
+             went_on(job_, line.where);
     });
     if (failure != failures_[index].end())
       return {EndState::Failed, "it reports a failure", {*failure}};
@@ -251,7 +262,8 @@ class Deriver {
   }
 
   /// Whoever aborts a communicator may be done, or may have given up: that it was done is told by
-  /// work before, on ranks that all are seen, and by no exception. Behind a destruction an exception shows that it was not.
+  /// work before, on ranks that all are seen, and by no exception. After a destruction an exception
+  /// shows that it was not.
   bool proves_an_end(int process, const Teardown& teardown) const {
     if (teardown.aborted && !(any_was_up_ && all_are_seen_)) return false;
     return std::ranges::none_of(exceptions_, [&](const auto& exception) {

@@ -27,8 +27,8 @@ CommBegins first_begins(const Job& job) {
   return begins;
 }
 
-/// Initialisations that complete after `where` and were begun after it. A launcher may hold back what its
-/// tasks print, and then others had begun the same communicator before.
+/// Initialisations that complete after `where` and were begun after it. A launcher may hold back
+/// what its tasks print, and then others had begun the same communicator before.
 size_t count_new_inits(const Job& job, SourceRef where) {
   const CommBegins& begins = job.answers.of<&first_begins>(job);
   const int64_t input = input_of(job, where);

@@ -21,6 +21,13 @@ constexpr auto kNcclErrors = listed_words("nccl-error");
 constexpr auto kProcessEnds = listed_words("process-end");
 constexpr auto kJobEnds = listed_words("job-end");
 constexpr auto kExitWords = listed_words("exit");
+/// One of these stands in each of the errors of NCCL.
+constexpr std::string_view kNcclErrorParts[] = {"nccl", "unhandled ", "remote process"};
+static_assert(std::ranges::all_of(kNcclErrors, [](std::string_view words) {
+  return std::ranges::any_of(kNcclErrorParts,
+                             [&](auto part) { return words.find(part) != words.npos; });
+}));
+
 /// One of these stands in each of the words of exits.
 constexpr std::string_view kExitParts[] = {"xit", "EXIT", "ed with ", "] Error "};
 static_assert(std::ranges::all_of(kExitWords, [](std::string_view words) {
@@ -86,8 +93,7 @@ std::string_view exit_status_in(std::string_view text, bool of_programs) {
 /// An error of NCCL that a program hands on, by the name or the text of a result.
 bool is_of_nccl(std::string_view message) {
   // Asked about every exception: a glance first.
-  constexpr std::string_view kParts[] = {"nccl", "unhandled ", "remote process"};
-  return holds_one_of(message, kParts) && holds_one_of(message, kNcclErrors) &&
+  return holds_one_of(message, kNcclErrorParts) && holds_one_of(message, kNcclErrors) &&
          message.find("NCCL operation ") == message.npos;
 }
 

@@ -292,8 +292,12 @@ std::vector<PathNumber> numbers_in(std::string_view path) {
 /// "logs/rank_3.log": a word in front of the number says what it is.
 bool says_rank(std::string_view before) {
   constexpr std::string_view kMarks = "_-.=";
-  const size_t last = before.find_last_not_of(kMarks);
-  return last != before.npos && before.substr(0, last + 1).ends_with("rank");
+  constexpr std::string_view kOthers[] = {"local_rank", "local-rank", "localrank",
+                                          "node_rank",  "node-rank",  "noderank"};
+  before = before.substr(0, before.find_last_not_of(kMarks) + 1);
+  return before.ends_with("rank") && std::ranges::none_of(kOthers, [&](std::string_view other) {
+           return before.ends_with(other);
+         });
 }
 
 /// What stands around the number in names that say "rank" and count on from 0, one file each. Where

@@ -109,5 +109,16 @@ TEST(LiteralSet, SetsOfSeveralSizesAreSearchedInTurn) {
   }
 }
 
+TEST(BytePairs, RuleOutNothingThatStandsInTheText) {
+  const std::string text = "node-a:7:7 [0] NCCL INFO \xff\x80 step";
+  const BytePairs pairs(text);
+  for (size_t begin = 0; begin < text.size(); ++begin) {
+    for (size_t size = 0; size <= text.size() - begin; ++size)
+      EXPECT_TRUE(pairs.may_hold(std::string_view(text).substr(begin, size)));
+  }
+  EXPECT_FALSE(pairs.may_hold("NCCL WARN"));
+  EXPECT_TRUE(pairs.may_hold("q")) << "a byte is no pair";
+}
+
 }  // namespace
 }  // namespace ncclog

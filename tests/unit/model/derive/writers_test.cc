@@ -186,6 +186,8 @@ TEST(BuildWriters, AFileIsThatOfTheRankThatItsNameSaysWhereNamesCountOn) {
   EXPECT_EQ(rank_of_second({{"out/rank_0.log", text}, {"out/rank_1.log", text}}), 1);
   EXPECT_EQ(rank_of_second({{"out/part_0.log", text}, {"out/part_1.log", text}}), -1);
   EXPECT_EQ(rank_of_second({{"out/rank_0.log", text}, {"out/rank_3.log", text}}), -1);
+  EXPECT_EQ(rank_of_second({{"local_rank_0.log", text}, {"local_rank_1.log", text}}), -1);
+  EXPECT_EQ(rank_of_second({{"node_rank0.log", text}, {"node_rank1.log", text}}), -1);
   EXPECT_EQ(rank_of_second({{"a/rank_0.log", text},
                             {"a/rank_1.log", text},
                             {"b/rank_0.log", text},
