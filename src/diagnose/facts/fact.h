@@ -134,6 +134,7 @@ double share_of(int64_t count, const Shares& all);
 
 std::span<const Fact> job_facts();            ///< diagnose/facts/job_facts.cc
 std::span<const Fact> end_facts();            ///< diagnose/outcome/end_facts.cc
+std::span<const Fact> rendezvous_facts();     ///< diagnose/outcome/rendezvous_facts.cc
 std::span<const Fact> outcome_facts();        ///< diagnose/outcome/outcome.cc
 std::span<const Fact> stack_facts();          ///< diagnose/outcome/python_stacks.cc
 std::span<const Fact> error_facts();          ///< diagnose/outcome/named_failures.cc
