@@ -5,7 +5,6 @@
 # from its headers (cmake/packaging/fmt.cc), every build uses toml++ from its own, and gzip is
 # unpacked by zlib instead of ISA-L.
 
-set(CMAKE_EXE_LINKER_FLAGS "${CMAKE_EXE_LINKER_FLAGS} -static")
 set(CMAKE_SKIP_RPATH ON)
 
 # Sets `out` to the paths of archives by name; missing ones end the configuration.

@@ -79,6 +79,31 @@ TEST_F(Install, BringsManPagesAndCompletions) {
   }
 }
 
+/// What cmake/Hardening.cmake asks of the compiler, seen in what it made.
+TEST_F(Install, IsHardened) {
+  const auto readelf = [](const char* part) {
+    const Outcome out = run_command(
+        {.arguments = {"readelf", "-W", part, (prefix_->path() / "bin/ncclog").string()}});
+    EXPECT_EQ(out.exit_code, 0) << out.standard_error;
+    return out.standard_output;
+  };
+  const std::string segments = readelf("--segments");
+  EXPECT_NE(segments.find("Elf file type is DYN"), std::string::npos) << "no random addresses";
+  EXPECT_NE(segments.find("GNU_RELRO"), std::string::npos) << "relocations stay writable";
+  const size_t stack = segments.find("GNU_STACK");
+  ASSERT_NE(stack, std::string::npos);
+  EXPECT_EQ(segments.substr(stack, segments.find('\n', stack) - stack).find("RWE"),
+            std::string::npos)
+      << "code can be written to the stack";
+  EXPECT_NE(readelf("--dynamic").find("BIND_NOW"), std::string::npos)
+      << "addresses of functions stay writable";
+  const std::string symbols = readelf("--dyn-syms");
+  EXPECT_NE(symbols.find("__stack_chk_fail"), std::string::npos) << "stacks are not guarded";
+#if defined(__OPTIMIZE__)
+  EXPECT_NE(symbols.find("_chk@"), std::string::npos) << "sizes are not checked";
+#endif
+}
+
 /// What a shell of one's own does that finds the completions where they are installed.
 TEST_F(Install, BashCompletesWhatIsInstalled) {
   const std::string script =
