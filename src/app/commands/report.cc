@@ -236,7 +236,8 @@ class BundleMaker {
                   "make a copy of them and bundle that");
     }
     for (const auto& [path, text] : members_) {
-      for (Leak& leak : check.find(path, text)) summary_.leaks.push_back(std::move(leak));
+      const bool is_own = !path.starts_with("logs/") && !path.starts_with("rules/");
+      for (Leak& leak : check.find(path, text, is_own)) summary_.leaks.push_back(std::move(leak));
     }
     if (summary_.leaks.empty() || options_.allow_leaks) return;
     throw Error(fmt::format("names would be left in the bundle, so nothing was written: {}",

@@ -58,8 +58,35 @@ std::vector<FoundIdentity> Identities::find_in(std::string_view line) const {
   return all;
 }
 
+/// Lines of other processes may stand between those of the key.
+void Identities::read_key(std::string_view line) {
+  constexpr int kMostLines = 1000;
+  constexpr size_t kWhole = 40;  // Bytes; only the last line of a key has fewer.
+  if (line.find("-BEGIN ") != line.npos || line.find("- BEGIN ") != line.npos) {
+    key_lines_ = kMostLines;
+  } else if (key_lines_ > 0) {
+    --key_lines_;
+    const bool is_over = line.find("-END ") != line.npos || line.find("- END ") != line.npos;
+    const auto is_of_key = [](char c) { return is_alnum(c) || c == '+' || c == '/' || c == '='; };
+    size_t begin = line.size();
+    while (begin > 0 && is_of_key(line[begin - 1])) --begin;
+    const std::string_view body = line.substr(begin);
+    if (is_over) {
+      key_lines_ = 0;
+      // Base64 comes in groups of four; "done" is no rest of a key.
+      const bool tells = rest_of_key_.ends_with('=') || has_digit(rest_of_key_);
+      if (tells && rest_of_key_.size() % 4 == 0) values_[IdentityKind::Secret].insert(rest_of_key_);
+    } else if (body.size() >= kWhole) {
+      values_[IdentityKind::Secret].emplace(body);
+    } else {
+      rest_of_key_ = body;
+    }
+  }
+}
+
 void Identities::read(std::string_view text) {
   each_line(text, [this](std::string_view line, size_t) {
+    read_key(line);
     for (const FoundIdentity& found : find_in(line)) {
       const std::string_view value = line.substr(found.begin, found.length);
       if (found.kind == IdentityKind::Address) {
@@ -73,6 +100,7 @@ void Identities::read(std::string_view text) {
 }
 
 void Identities::read_path(std::string_view relative) {
+  key_lines_ = 0;
   read(relative);
   const auto parts = split(relative, '/');
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -370,10 +398,9 @@ Anonymiser::Anonymiser(Identities identities)
   const auto addresses = addresses_.all();
   for (const auto& [printed, replacement] : addresses) chosen.insert(replacement);
   for (const auto& [name, replaced] : replacements_) {
-    // "allreduce" as the name of a job is replaced there, and stays NCCL's word elsewhere.
-    const bool is_anybodys =
-        (replaced.kind == IdentityKind::Name || replaced.kind == IdentityKind::Secret) &&
-        identities_.ordinary_words().contains(name);
+    // "allreduce" as the name of a job, "color" as that of a user is replaced there, and stays
+    // NCCL's word elsewhere.
+    const bool is_anybodys = identities_.ordinary_words().contains(name);
     if (!is_anybodys && is_replaced_everywhere(replaced.kind, replaced.original))
       add_word(replaced.original, replaced.replacement, chosen);
   }

@@ -45,7 +45,12 @@ class Identities {
   /// Adds an address that is known for sure.
   void add_address(std::string_view address) { addresses_.add(address); }
 
-  /// Adds what find_identities finds in the lines of a text.
+  /// Adds what find_identities finds in the lines of a text, and keys of many lines:
+  ///
+  ///   [rank0]: -----BEGIN OPENSSH PRIVATE KEY-----
+  ///   [rank0]: b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW
+  ///
+  /// A text that goes on is given in pieces, one after the other; read_path begins a new one.
   void read(std::string_view text);
 
   /// Adds what the name of an input says: folders and file of a relative path.
@@ -64,10 +69,14 @@ class Identities {
   const std::map<IdentityKind, std::set<std::string>>& values() const { return values_; }
 
  private:
+  void read_key(std::string_view line);
+
   KnownHosts hosts_;
   AddressMap addresses_;
   OrdinaryWords ordinary_;
   std::map<IdentityKind, std::set<std::string>> values_;
+  int key_lines_ = 0;        ///< So many further lines may belong to a key.
+  std::string rest_of_key_;  ///< The short line that may be its last one.
 };
 
 /// A name, or a piece of one, in a text.

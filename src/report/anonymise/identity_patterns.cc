@@ -233,14 +233,21 @@ class Claims {
       host(begin, end);
   }
 
-  /// Slurm's "gpu-n[41-48],login1".
+  /// Slurm's "gpu-n[41-48],login1", MPI's "n7:8,n8:8". What stands before '=' is the next key.
   void hosts(size_t begin, size_t end) {
     if (slice(begin, end).find('[') != text_.npos) return claim(IdentityKind::Name, begin, end);
+    const auto is_label = [](char c) { return is_word(c) || c == '-' || c == '.'; };
     while (begin < end) {
-      const size_t next = begin + std::min(slice(begin, end).find(','), end - begin);
-      host(begin, next);
+      size_t next = begin;
+      while (next < end && is_label(text_[next])) ++next;
+      if (at(next) != '=' || begin == 0) host(begin, next);
       begin = next + 1;
     }
+  }
+
+  /// Of a device or a board; "N/A" is none.
+  void serial(size_t begin, size_t end) {
+    if (has_digit(slice(begin, end))) claim(IdentityKind::Guid, begin, end);
   }
 
   /// "gpu-n[41-48,50]": not "ranks[0-7]".
@@ -337,6 +344,7 @@ constexpr Group kGroups[] = {
     {"host", IdentityKind::Nobody, &Claims::host},
     {"likely_host", IdentityKind::Nobody, &Claims::likely_host},
     {"hosts", IdentityKind::Nobody, &Claims::hosts},
+    {"serial", IdentityKind::Nobody, &Claims::serial},
     {"list", IdentityKind::Nobody, &Claims::list},
     {"record", IdentityKind::Nobody, &Claims::record},
     {"likely_record", IdentityKind::Nobody, &Claims::likely_record},
@@ -473,10 +481,11 @@ std::vector<FoundIdentity> private_parts(std::string_view path) {
   if (is_one_of("<SYSTEM_PATH>", path)) return parts;
   std::string_view before;
   for (size_t begin = 0; begin < path.size();) {
-    const size_t end = std::min(path.find('/', begin), path.size());
+    const size_t end = std::min(path.find_first_of("/\\", begin), path.size());
     const std::string_view part = path.substr(begin, end - begin);
     if (is_one_of("<PACKAGE>", part)) break;
-    if (before == "home" || before == "users" || before == "Users" || before == "user") {
+    constexpr std::string_view kHomes[] = {"home", "users", "Users", "user"};
+    if (equals_one_of(before, kHomes) && !part.starts_with('.')) {
       if (!is_plain_word(part)) parts.push_back({IdentityKind::User, begin, part.size()});
     } else if (!part.empty() && !is_known_component(part)) {
       const bool is_last = end == path.size();
@@ -499,7 +508,9 @@ bool has_digit(std::string_view text) { return std::ranges::any_of(text, is_digi
 
 bool is_known_component(std::string_view component) { return is_one_of("<COMPONENT>", component); }
 
-bool is_public_domain(std::string_view domain) { return is_one_of("<PUBLIC>", domain); }
+bool is_public_domain(std::string_view domain) {
+  return is_one_of("<PUBLIC>", domain) || is_one_of("<SITE>", domain);
+}
 
 bool has_own_word(std::string_view name, const OrdinaryWords& ordinary, size_t shortest) {
   const auto is_own = [&](std::string_view word) {

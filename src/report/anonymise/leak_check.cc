@@ -80,21 +80,26 @@ void LeakCheck::read(std::string_view text) {
 }
 
 /// The first name in `line`, without its place; empty: none.
-Leak LeakCheck::find_in(std::string_view line) const {
+Leak LeakCheck::find_in(std::string_view line, bool is_own) const {
+  constexpr size_t kTelling = 4;
   const std::string lower = lower_case(line);
   for (size_t at = 0; at < lower.size(); ++at) {
     const FoundName hit = names_.find(lower, at);
-    if (hit.length > 0) return {"", lower.substr(at, hit.length), std::string(hit.replacement)};
+    const std::string_view name = std::string_view(lower).substr(at, hit.length);
+    const bool may_be_own = name.size() < kTelling || std::ranges::all_of(name, is_alpha);
+    if (hit.length > 0 && !(is_own && may_be_own))
+      return {"", std::string(name), std::string(hit.replacement)};
   }
   return {};
 }
 
-std::vector<Leak> LeakCheck::find(std::string_view path, std::string_view text) const {
+std::vector<Leak> LeakCheck::find(std::string_view path, std::string_view text, bool is_own) const {
   std::vector<Leak> leaks;
   const auto look_at = [&](const std::string& place, std::string_view line) {
-    Leak leak = find_in(line);
+    Leak leak = find_in(line, is_own);
     for (const char mark : {'%', '\\', '&'}) {
-      if (leak.name.empty() && line.find(mark) != line.npos) leak = find_in(unescaped(line, mark));
+      if (leak.name.empty() && line.find(mark) != line.npos)
+        leak = find_in(unescaped(line, mark), is_own);
     }
     if (leak.name.empty()) return;
     leak.place = place;

@@ -82,6 +82,28 @@ TEST(Anonymise, WhatOneLineShowsIsReplacedInAll) {
   // Shorter than four bytes it may be any part of a word.
 }
 
+TEST(Anonymise, AKeyOfManyLinesIsReplacedWhole) {
+  constexpr std::string_view kKey =
+      "[rank0]: -----BEGIN OPENSSH PRIVATE KEY-----\n"
+      "[rank0]: b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2g\n"
+      "gpu-n41:313:313 [0] NCCL INFO Using network Socket\n"
+      "[rank0]: QyNTUxOQAAACBJ0b8Zk8vYz1pYV0oF5bT9c2s4tQ1k2m3n4o5p6q7AAAAJgAAA+/xy\r\n"
+      "[rank0]: aBc7xy==\n"
+      "[rank0]: -----END OPENSSH PRIVATE KEY-----\n"
+      "a/folder/of/a/name/that/is/longer/than/a/line/of/a/key\n";
+  Identities identities;
+  // As it comes where a block of the file ends in the key.
+  const size_t half = kKey.find("gpu-n41");
+  identities.read(kKey.substr(0, half));
+  identities.read(kKey.substr(half));
+  const std::string text = Anonymiser(std::move(identities)).text(kKey);
+  for (const char* line : {"b3Blbn", "QyNTUx", "aBc7xy", "J0b8Zk"}) {
+    EXPECT_EQ(text.find(line), std::string::npos) << line << " in\n" << text;
+  }
+  EXPECT_NE(text.find("Using network Socket"), std::string::npos) << text;
+  EXPECT_NE(text.find("a/folder/of/a/name"), std::string::npos) << text;
+}
+
 TEST(Anonymise, ReplacementsAreNoneOfTheRunsOwnNames) {
   Identities identities;
   for (const char* host : {"host-1", "host-2", "n7"}) identities.add_host(host);
@@ -99,11 +121,12 @@ struct ReplacedRow {
 
 TEST(Anonymise, AWordOfNcclIsReplacedWhereItIsANameOnly) {
   Identities identities;
-  identities.set_ordinary_words({"allreduce"});
-  identities.read("--job-name=allreduce TOKEN=AllReduce");
+  identities.set_ordinary_words({"allreduce", "color"});
+  identities.read("--job-name=allreduce TOKEN=AllReduce USER=color");
   const Anonymiser anonymiser(std::move(identities));
   EXPECT_EQ(anonymiser.text("AllReduce: opCount 0, job_name=allreduce"),
             "AllReduce: opCount 0, job_name=name-1");
+  EXPECT_EQ(anonymiser.text("split color 3 in /home/color/x"), "split color 3 in /home/user-1/x");
   EXPECT_TRUE(anonymiser.unmistakable().empty());
 }
 

@@ -78,6 +78,20 @@ constexpr IdentityRow kIdentities[] = {
     {"PASSWORD=$ecret99 TOKEN=<abc!def SECRET='{abcdef'",
      "secret $ecret99, secret <abc!def, secret {abcdef"},
     {"PASSWORD=$DB_PASSWORD TOKEN=<redacted> SECRET='{{ vault.x }}' TOKEN=${HF_TOKEN}", ""},
+    {"env='-----BEGIN EC PRIVATE KEY-----\\nMHcCAQEEIIab01234567\\nAwEHoUQ=\\n-----END",
+     "secret MHcCAQEEIIab01234567\\nAwEHoUQ=\\n"},
+    {"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0b alice@laptop",
+     "secret AAAAC3NzaC1lZDI1NTE5AAAAIJ0b, user alice, host laptop"},
+    {"ssh-rsa AAAAB3NzaC1yc2EAAAADAQAB bob's key", "secret AAAAB3NzaC1yc2EAAAADAQAB, name bob"},
+    {"ssh-rsa AAAAB3NzaC1yc2EAAAADAQAB", "secret AAAAB3NzaC1yc2EAAAADAQAB"},
+    {"key fingerprint is SHA256:nThbg6kXUpJWGl7E1IGOCspRomTxdCARLviKw6E5SY8.",
+     "secret nThbg6kXUpJWGl7E1IGOCspRomTxdCARLviKw6E5SY8"},
+    {"https://acct7.blob.core.windows.net/data/x?se=2026&sig=abcDEF0123456789%2Bxyz%3D",
+     "name acct7, path /data/x, secret abcDEF0123456789%2Bxyz%3D"},
+    {"X-Amz-Signature=0123456789abcdef0123 AccountName=acct7;AccountKey=abcdEFGH01/==",
+     "secret 0123456789abcdef0123, name acct7, secret abcdEFGH01/=="},
+    {"api_key: WANDB_API_KEY secret=HF_TOKEN token: required password=missing", ""},
+    {"eos_token: 'endoftext' pad_token=[PAD-TOKEN] WANDB_API_KEY not set", ""},
     // People and machines.
     {"ssh alice@gpu-n41.corp.com", "user alice, host gpu-n41, domain corp.com"},
     {"mail bob.smith@acme-labs.com", "email bob.smith@acme-labs.com"},
@@ -99,6 +113,31 @@ constexpr IdentityRow kIdentities[] = {
     {"https://alice:p@s,s@n7.acme.com:80 x", "user alice, secret p@s,s, host n7, domain acme.com"},
     {"s3://acme-bucket/corpus/a", "name acme-bucket, path /corpus/a"},
     {"open \"/home/alice/x.py\", -I/opt/x $HOME/y", "path /home/alice/x.py, path /opt/x, path /y"},
+    {"ssh: connect to host zebra port 22: Connection refused", "host zebra"},
+    {"ssh: Could not resolve hostname zebra: Name or service not known", "host zebra"},
+    {"Warning: Permanently added 'zebra,10.1.2.3' (ED25519)", "host zebra, address 10.1.2.3"},
+    {"mpirun -H zebra:8,kraken:8 -np 16", "host zebra, host kraken"},
+    {"pdsh -w zebra,kraken uptime, curl -H x -w y", "host zebra, host kraken"},
+    {"deepspeed --include=\"zebra:0,1@kraken:2\"", "host zebra, host kraken"},
+    {"hosts=[\"zebra\", \"kraken\"] host=walrus,port=22", "host zebra, host kraken, host walrus"},
+    {"hosts: recorded 2 hosts, hosts = 4", ""},
+    {"nid001234: task 3, x3006c0s13b1n0.hsn", "host nid001234, host x3006c0s13b1n0"},
+    {"Acc@1   0.00 (  0.00)  Acc@5   0.00", ""},
+    // Images, folders of Windows, serial numbers.
+    {"image: registry.acme.com:5000/zebra/llama:7",
+     "host registry, domain acme.com, path zebra/llama"},
+    {"docker run nvcr.io/acme/x:24.01, nvcr.io#acme/y ghcr.io/acme/z@sha256:abcd",
+     "path acme/x, path acme/y, path acme/z"},
+    {"pull 123456789012.dkr.ecr.us-east-1.amazonaws.com/zebra/x acmeacr.azurecr.io/y/z",
+     "job 123456789012, path zebra/x, name acmeacr, path y/z"},
+    {"run n7.acme.com:5000/zebra/x", "host n7, domain acme.com, path zebra/x"},
+    {"image processing/loading, images/sec 12/34, image=pytorch/pytorch:2.1", ""},
+    {"C:\\Users\\Alice Smith\\logs\\x.txt", "user Alice Smith, path \\logs\\x.txt"},
+    {"D:\\\\zork\\\\x.py \\\\filer7\\share\\y \\\\nfoo\\\\nbar \\\\xe2\\\\x80",
+     "path \\\\zork\\\\x.py, host filer7, path \\share\\y"},
+    {"Serial Number   : 1654922003456, Serial Number : N/A, serial port ttyS0",
+     "guid 1654922003456"},
+    {"[SN] Serial number: MT2215X01234 SN: ABC1234567", "guid MT2215X01234, guid ABC1234567"},
     // Hosts by the process behind them, in lines of any kind.
     {"??hvd1:2918:3332 [0] NCCL INFO x", "host hvd1"},
     {"CUMx3006c0s19b1n0:29:30 NCCL", "host CUMx3006c0s19b1n0"},
@@ -141,6 +180,7 @@ constexpr IdentityRow kIdentities[] = {
     {"transport/[net_ib.cc:101](http://net_ib.cc:101/) NCCL WARN", ""},
     {"see http://net_ib.cc:101/", "host net_ib, domain cc"},
     {"host=https://github.com/x and https://github.com.", ""},
+    {"https://huggingface.co/meta-llama/Llama-2-7b", "path /meta-llama/Llama-2-7b"},
     {"https://docs.nvidia.com/nccl/user/x and torch.distributed.run, self.net x.py", ""},
 };
 
@@ -166,7 +206,12 @@ constexpr const char* kHostileParts[] = {"a-",         "a.",
                                          "Bearer hf_", "token=\"/",
                                          "token='",    "nodelist=a.",
                                          "token=$A",   "gpu-n1-",
-                                         "token=${",   "[a.cc](http://"};
+                                         "token=${",   "[a.cc](http://",
+                                         "-H a,",      "image x.y/",
+                                         "C:\\a",      "\\\\a1\\b",
+                                         "hosts=a,",   "-----BEGIN A----- ",
+                                         "ssh-rsa A",  "ssh-rsa AAAA b ",
+                                         "a.b:80/",    "serial: "};
 
 std::string repeated(std::string_view part, size_t size) {
   std::string text;
@@ -205,7 +250,10 @@ struct PathRow {
 };
 
 constexpr PathRow kPaths[] = {
-    {"/home/alice/llama/run_7/train.py", "user alice, folder llama"},
+    {"/home/alice/zork/run_7/train.py", "user alice, folder zork"},
+    {"/models/meta-llama/Llama-3.1-8B-Instruct/sft_llama_7b.py", ""},
+    {"/home/user/.venv/bin/torchrun", ""},
+    {"\\projects\\zork\\finetune.py", "folder zork"},
     {"/home/ubuntu/logs/fr_3", ""},
     {"/usr/lib/x86_64-linux-gnu/libnccl.so.2", ""},
     {"/dev/shm/nccl-AbCdEf", ""},

@@ -59,6 +59,12 @@ constexpr LeakRow kTexts[] = {
     {"--job-name=falcon-7b", "falcon-7b"},
     {"TOKEN=abcdef0123456789", "abcdef0123456789"},
     {"s3://acme-corpus/x", "acme-corpus"},
+    {"ssh: connect to host zebra-q port 22", "zebra-q"},
+    {"nid001234: task 3", "nid001234"},
+    {"ssh-rsa AAAAB3NzaC1yc2EAAAADAQAB", "aaaab3nzac1yc2eaaaadaqab"},
+    {"x?se=1&sig=abcDEF0123456789%2B", "abcdef0123456789%2b"},
+    {"C:\\Users\\alicew\\x", "alicew"},
+    {"Serial Number   : 1654922003456", "1654922003456"},
     // Nobody's.
     {"localhost:29:30 [0] /home/ubuntu/x /home/user/", ""},
     {"Using lo:127.0.0.1<0> docker0:172.17.0.1<0> x:169.254.3.4<0>", ""},
@@ -74,6 +80,14 @@ TEST(LeakCheck, TakesForANameWhatAReaderWould) {
     const auto leaks = check.find("a", row.text);
     EXPECT_EQ(leaks.empty() ? "" : leaks.front().name, row.name) << row.text;
   }
+}
+
+TEST(LeakCheck, AWordOfAPageIsNobodysNameThere) {
+  const LeakCheck check({}, {"max", "color", "h2", "gpu-n41"});
+  constexpr const char* kPage = "<h2 style='max-width: 7em; color: red'>Ring</h2>";
+  EXPECT_EQ(text_of(check.find("report.html", kPage, /*is_own=*/true)), "");
+  EXPECT_EQ(text_of(check.find("logs/a", kPage)), "logs/a:1 h2");
+  EXPECT_EQ(text_of(check.find("report.html", "color of gpu-n41", true)), "report.html:1 gpu-n41");
 }
 
 TEST(LeakCheck, NamesThePlaceAndWhy) {
