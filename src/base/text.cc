@@ -13,6 +13,7 @@
 #include <limits>
 #include <set>
 
+#include "base/safe_json.h"
 #include "base/wide_vectors.h"
 
 namespace ncclog {
@@ -283,6 +284,7 @@ void append_utf8(std::string& out, uint32_t code) {
 }
 
 void append_json_string(std::string& out, std::string_view bytes) {
+  const size_t begin = out.size();
   std::string valid;
   if (!is_valid_utf8(bytes)) bytes = valid = to_valid_utf8(bytes);
   out += '"';
@@ -305,6 +307,8 @@ void append_json_string(std::string& out, std::string_view bytes) {
   }
   out += bytes.substr(plain);
   out += '"';
+  if (find_odd_bytes(bytes).high || bytes.find('\x7f') != bytes.npos)
+    out.replace(begin, out.npos, safe_json(out.substr(begin)));
 }
 
 // Odd bytes. The inner loops run over arrays of a fixed size, so that the compiler makes vectors of

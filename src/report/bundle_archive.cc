@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/posix.h"
+#include "base/safe_json.h"
 
 namespace ncclog {
 namespace {
@@ -51,7 +52,7 @@ void add_checksums(BundleMembers& members, std::string_view manifest) {
     json["members"].push_back({{"path", path}, {"bytes", text.size()}, {"sha256", sum}});
     sums += fmt::format("{}  {}\n", sum, path);
   }
-  members["manifest.json"] = json.dump(2) + "\n";
+  members["manifest.json"] = safe_json(json.dump(2)) + "\n";
   members["SHA256SUMS"] =
       sums + fmt::format("{}  manifest.json\n", sha256_hex(members["manifest.json"]));
 }

@@ -10,6 +10,7 @@
 
 #include "app/read/read_document.h"
 #include "base/collectives.h"
+#include "base/safe_json.h"
 #include "base/text.h"
 #include "input/input_walk.h"
 #include "input/line_reader.h"
@@ -242,7 +243,7 @@ std::string recorded_fields(const FlightRecorderDump& dump, size_t index) {
   for (const auto& [name, value] : fields.items()) {
     if (!is_unknown(value)) said[name] = value;
   }
-  return said.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  return safe_json(said.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
 }
 
 std::vector<Cell> recorded_cells(std::string_view file, const FlightRecorderDump& dump,

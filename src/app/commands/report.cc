@@ -16,6 +16,7 @@
 #include "base/built_in.h"
 #include "base/error.h"
 #include "base/posix.h"
+#include "base/safe_json.h"
 #include "base/text.h"
 #include "report/bundle_archive.h"
 #include "report/tables/tables.h"
@@ -134,7 +135,7 @@ std::string mapping_path(const BundleOptions& options) {
 
 /// Whatever bytes the strings hold.
 std::string json_text(const OrderedJson& json, int indent) {
-  return json.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
+  return safe_json(json.dump(indent, ' ', false, OrderedJson::error_handler_t::replace));
 }
 
 /// Size and time of each file: who writes to one changes them.

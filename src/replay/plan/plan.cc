@@ -10,6 +10,7 @@
 #include "base/collectives.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/safe_json.h"
 #include "base/text.h"
 #include "replay/plan/plan_json.h"
 
@@ -429,14 +430,14 @@ bool fits_line(const WrittenJson& value, size_t indent, bool in_list);
 /// `is_line`: all of it stands on the line that it begins on.
 void append_value(std::string& out, const WrittenJson& value, size_t indent, bool in_list,
                   bool is_line) {
-  if (is_scalar(value)) return void(out += value.dump());
+  if (is_scalar(value)) return void(out += safe_json(value.dump()));
   is_line = is_line || fits_line(value, indent, in_list);
   const bool is_list = value.is_array();
   out += is_list ? '[' : '{';
   for (auto part = value.begin(); part != value.end(); ++part) {
     if (part != value.begin()) out += is_line ? ", " : ",";
     if (!is_line) out += "\n" + std::string(indent + 2, ' ');
-    if (!is_list) out += WrittenJson(part.key()).dump() + ": ";
+    if (!is_list) out += safe_json(WrittenJson(part.key()).dump()) + ": ";
     append_value(out, *part, indent + 2, is_list, is_line);
   }
   if (!is_line) out += "\n" + std::string(indent, ' ');

@@ -27,6 +27,7 @@
 #include "base/collectives.h"
 #include "base/error.h"
 #include "base/fields.h"
+#include "base/safe_json.h"
 #include "base/text.h"
 #include "replay/plan/plan.h"
 
@@ -309,7 +310,7 @@ T parse_json_as(std::string_view text, const std::string& source, std::string_vi
 /// The value as one line, with its end.
 template <typename T>
 std::string write_line(const T& value) {
-  return to_json_value(value).dump() + "\n";
+  return safe_json(to_json_value(value).dump()) + "\n";
 }
 
 /// The T that the line is; nullopt: it is none, whatever the bytes.

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/safe_json.h"
 #include "base/text.h"
 #include "diagnose/perf/late/late_ranks.h"
 #include "diagnose/perf/verdict/perf_words.h"
@@ -590,7 +591,7 @@ constexpr Key<DifferenceReport> kDifference[] = {
 }  // namespace
 
 std::string write_difference_json(const DifferenceReport& report) {
-  return write_object(report.good.job, kDifference, report).dump(2) + "\n";
+  return safe_json(write_object(report.good.job, kDifference, report).dump(2)) + "\n";
 }
 
 std::string difference_schema() {

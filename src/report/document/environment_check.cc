@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/safe_json.h"
 #include "base/text.h"
 #include "report/document/report_document.h"
 #include "report/json/json_fields.h"
@@ -114,7 +115,7 @@ std::string write_check_json(const EnvironmentCheck& check) {
                          {"warnings", count_remarks(check, RemarkLevel::Warning)},
                          {"notes", count_remarks(check, RemarkLevel::Note)},
                          {"sources", std::move(sources)}};
-  return document.dump(2) + "\n";
+  return safe_json(document.dump(2)) + "\n";
 }
 
 }  // namespace ncclog

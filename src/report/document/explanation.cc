@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/safe_json.h"
 #include "base/text.h"
 #include "report/document/report_document.h"
 #include "report/json/json_fields.h"
@@ -144,7 +145,7 @@ std::string write_explanation_json(const Explanation& explanation, const Job& jo
                      {"explained_by", write_texts(explanation.explained_by)},
                      {"overlays", overlays_json(explanation.overlays)},
                      {"instances", std::move(groups)}};
-  return json.dump(2) + "\n";
+  return safe_json(json.dump(2)) + "\n";
 }
 
 }  // namespace ncclog

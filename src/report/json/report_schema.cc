@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/safe_json.h"
 #include "diagnose/iterations/iterations.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/outcome.h"
@@ -504,7 +505,7 @@ constexpr Key<Report> kReport[] = {
 }  // namespace
 
 std::string write_json(const Report& report) {
-  return write_object(report.job, kReport, report).dump(2) + "\n";
+  return safe_json(write_object(report.job, kReport, report).dump(2)) + "\n";
 }
 
 std::string report_schema() {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/collectives.h"
+#include "base/safe_json.h"
 #include "base/text.h"
 #include "report/json/json_fields.h"
 #include "report/perf/perf_report.h"
@@ -186,7 +187,7 @@ constexpr Key<PerfReport> kPerf[] = {
 }  // namespace
 
 std::string write_perf_json(const PerfReport& report) {
-  return write_object(report.job, kPerf, report).dump(2) + "\n";
+  return safe_json(write_object(report.job, kPerf, report).dump(2)) + "\n";
 }
 
 std::string perf_schema() {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/safe_json.h"
 #include "model/job.h"
 
 namespace ncclog {
@@ -52,11 +53,18 @@ std::string text_line(const std::vector<ShownColumn>& columns, const std::vector
   return width > 0 ? clip(line, width) : line;
 }
 
+/// Spreadsheets take a text for a formula that begins like one, with ASCII's signs or wide ones, and
+/// run it: "=cmd|…". A quote before it makes it text. "-1.5" is a number.
+bool may_run(std::string_view text) {
+  constexpr std::string_view kStarts[] = {"=", "+", "-", "@", "＝", "＋", "－", "＠"};
+  return text.size() > 1 && starts_with_one_of(trim(text), kStarts) && !parse_decimal(text);
+}
+
 std::string csv_cell(const Cell& cell) {
   const auto* bytes = std::get_if<std::string>(&cell);
   if (bytes == nullptr) return cell_text(cell);
-  const std::string text = to_valid_utf8(*bytes);
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  const std::string text = (may_run(*bytes) ? "'" : "") + printable(*bytes);
+  if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {
     quoted += c;
@@ -166,7 +174,7 @@ namespace {
 /// The value as it stands `indent` spaces deep in a document.
 std::string indented(const Json& json, int indent) {
   std::string text;
-  for (const char c : json.dump(2)) {
+  for (const char c : safe_json(json.dump(2))) {
     text += c;
     if (c == '\n') text.append(static_cast<size_t>(indent), ' ');
   }
@@ -183,7 +191,7 @@ void write_table_csv(const Table& table, const TextTaker& take) {
 
 void write_table_jsonl(const Table& table, const TextTaker& take) {
   table.each_row([&](std::span<const Cell> cells) {
-    return take(json_row(table.columns, cells).dump() + "\n");
+    return take(safe_json(json_row(table.columns, cells).dump()) + "\n");
   });
 }
 

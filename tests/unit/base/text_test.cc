@@ -216,6 +216,7 @@ TEST(JsonText, EscapesWhatJsonForbids) {
   EXPECT_EQ(json_string("a\tb\nc\x01"), R"("a\tb\nc\u0001")");
   EXPECT_EQ(json_string("größe"), R"("größe")");
   EXPECT_EQ(json_string("cut \xc3"), "\"cut \uFFFD\"");
+  EXPECT_EQ(json_string("a\u202Eb\x7f"), R"("a\u202eb\u007f")");
 }
 
 TEST(JsonText, EveryByteIsReadBackAsItself) {

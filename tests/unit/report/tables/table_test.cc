@@ -57,7 +57,29 @@ TEST(Table, CsvQuotesWhatNeedsIt) {
   EXPECT_EQ(written(write_table_csv, sample_table()),
             "rank,host,unused,last_line\n"
             "0,größe,,\"said \"\"ok\"\", then left\"\n"
-            "10,b,,evil\x1b[2J\uFFFD\n");
+            "10,b,,evil\\x1b[2J\uFFFD\n");
+}
+
+TEST(Table, CsvHasNothingThatASpreadsheetRuns) {
+  const auto cell = [](Cell value) { return csv_row(std::span(&value, 1)); };
+  EXPECT_EQ(cell("=cmd|'/c calc'!A1"), "'=cmd|'/c calc'!A1\n");
+  EXPECT_EQ(cell("=HYPERLINK(\"http://x\",1)"), "\"'=HYPERLINK(\"\"http://x\"\",1)\"\n");
+  EXPECT_EQ(cell("@SUM(1)"), "'@SUM(1)\n");
+  EXPECT_EQ(cell("+1+1"), "'+1+1\n");
+  EXPECT_EQ(cell("-1+1"), "'-1+1\n");
+  EXPECT_EQ(cell("\t=1+1"), "' =1+1\n");
+  EXPECT_EQ(cell("\r=1+1"), "\\x0d=1+1\n");
+  EXPECT_EQ(cell("＝1+1"), "'＝1+1\n");
+  EXPECT_EQ(cell("-1.5") + cell(int64_t{-2}) + cell(-0.5) + cell("-"), "-1.5\n-2\n-0.5\n-\n");
+}
+
+TEST(Table, NoMarkThatTurnsTextIsWrittenRaw) {
+  const Table table{.name = "x", .columns = {"a"}, .rows = {{Cell("\u202Eb\x7f\u009b\U000E0041")}}};
+  EXPECT_EQ(written(write_table_csv, table), "a\n\\u{202e}b\\x7f\\u{009b}\\u{e0041}\n");
+  EXPECT_EQ(written(write_table_jsonl, table),
+            "{\"a\":\"\\u202eb\\u007f\\u009b\\udb40\\udc41\"}\n");
+  EXPECT_EQ(nlohmann::json::parse(written(write_table_jsonl, table))["a"],
+            std::get<std::string>(table.rows[0][0]));
 }
 
 TEST(Table, CellsAreEmptyForTheModelsUnknowns) {
