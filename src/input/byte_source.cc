@@ -17,6 +17,13 @@ namespace ncclog {
 
 namespace {
 
+uint64_t data_from(int descriptor, uint64_t position, uint64_t size) {
+  const off_t data = lseek(descriptor, static_cast<off_t>(position), SEEK_DATA);
+  if (data >= 0) return std::max(position, static_cast<uint64_t>(data));
+  // ENXIO: there is none up to the end. Anything else: nobody knows, so that all of it is read.
+  return errno == ENXIO ? std::max(position, size) : position;
+}
+
 /// An open file, pipe or standard input, read forwards once.
 ///
 /// Invariant: no byte at or past `end` is ever delivered. Failures are kept as text and end the
@@ -56,7 +63,23 @@ struct RawFile {
     }
     position += static_cast<uint64_t>(got);
     bytes_read().fetch_add(static_cast<uint64_t>(got), std::memory_order_relaxed);
+    if (is_seekable && got == 0) find_lost_end();
+    if (skips_holes && is_hole({buffer, static_cast<size_t>(got)}))
+      position = std::min(end, data_from(descriptor.get(), position, regular_size));
     return static_cast<size_t>(got);
+  }
+
+  /// A file that is written anew while it is read is shorter than it was.
+  void find_lost_end() {
+    struct stat file = {};
+    const bool is_known = fstat(descriptor.get(), &file) == 0;
+    if (!is_known || position >= std::min(end, regular_size)) return;
+    if (static_cast<uint64_t>(file.st_size) < regular_size) error = "the file became shorter";
+  }
+
+  static bool is_hole(std::string_view block) {
+    constexpr size_t kBlock = 4096;  // Of file systems; shorter runs of NULs are the log's own.
+    return block.size() >= kBlock && block.find_first_not_of('\0') == block.npos;
   }
 
   void fail() {
@@ -67,6 +90,7 @@ struct RawFile {
 
   Descriptor descriptor;
   bool is_seekable = false;  ///< Read with pread at `position`.
+  bool skips_holes = false;  ///< A block of NULs stands for all that follow it.
   uint64_t position;         ///< Of the next byte.
   uint64_t end;
   uint64_t regular_size = 0;
@@ -81,10 +105,17 @@ RawBytes open_file(const std::string& path, uint64_t begin, uint64_t end) {
   bytes.read = [file](char* buffer, size_t capacity) { return file->read(buffer, capacity); };
   bytes.error = [file] { return file->error; };
   if (file->is_seekable) {
+    bytes.skip_holes = [file] { file->skips_holes = true; };
     bytes.seek = [file](uint64_t position) { file->position = std::min(position, file->end); };
   }
   bytes.regular_size = file->regular_size;
   return bytes;
+}
+
+uint64_t next_data(const std::string& path, uint64_t position) {
+  const RawFile file(path, position, kToEnd);
+  if (!file.is_seekable) return position;
+  return data_from(file.descriptor.get(), position, file.regular_size);
 }
 
 // Bytes decompressed.

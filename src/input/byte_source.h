@@ -86,12 +86,18 @@ struct RawBytes {
   std::function<size_t(char* buffer, size_t capacity)> read;
   std::function<std::string()> error;  ///< Why `read` ended too early; empty if it did not.
   std::function<void(uint64_t position)> seek;  ///< Goes on at that byte; empty: cannot.
-  uint64_t regular_size = 0;                    ///< As ByteSource::regular_size.
+  /// From now on `read` gives the first block of a hole alone, where a file has holes: a job that
+  /// writes on after its log was cut to nothing leaves one as long as the log was. Empty: cannot.
+  std::function<void()> skip_holes;
+  uint64_t regular_size = 0;  ///< As ByteSource::regular_size.
 };
 
 /// Bytes [begin, end) of the file at `path`; a range other than the whole needs a regular file. "-"
 /// is standard input, from where it stands. The one place that talks to the system; nothing throws.
 RawBytes open_file(const std::string& path, uint64_t begin = 0, uint64_t end = kToEnd);
+
+/// Where in a file the next bytes at or after `position` are that are in no hole; its end: nowhere.
+uint64_t next_data(const std::string& path, uint64_t position);
 
 struct SourceOptions {
   /// Bytes [begin, end) of a plain regular file; taken as they are, magic bytes or not.
@@ -128,6 +134,11 @@ class ByteSource {
 
   /// Lets `read` go on at byte `position`.
   void seek(uint64_t position);
+
+  /// As RawBytes has it, for what is text and not packed.
+  void skip_holes() {
+    if (compression_ == Compression::None && from_.skip_holes) from_.skip_holes();
+  }
 
   /// How many bytes came out so far, the head included.
   uint64_t expanded() const { return expanded_; }

@@ -1,7 +1,9 @@
 #include "input/find_inputs.h"
 
 #include <glob.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -31,6 +33,7 @@ struct Search {
   std::set<FileId> seen;           ///< Files and folders already taken.
   std::vector<std::string> links;  ///< Links met in folders, for the second round.
   std::vector<std::string> found;
+  std::vector<std::string> skipped;
 
   bool is_over() const { return is_one_enough && !found.empty(); }
 };
@@ -71,6 +74,8 @@ void visit_entry(const std::string& path, Search& search) {
     search.found.push_back(outcome_in(path));
   } else if (S_ISREG(entry.st_mode) || S_ISDIR(entry.st_mode)) {
     take(path, entry, search);
+  } else {
+    search.skipped.push_back(path);
   }
 }
 
@@ -95,6 +100,13 @@ void take(const std::string& path, const struct stat& file, Search& search) {
   if (error) search.found.push_back(path);
 }
 
+/// Files there are made while they are read, some without end, and none of them is a log.
+bool is_of_kernel(const std::string& path) {
+  struct statfs system = {};
+  return statfs(path.c_str(), &system) == 0 &&
+         (system.f_type == PROC_SUPER_MAGIC || system.f_type == SYSFS_MAGIC);
+}
+
 /// Links are followed only when nothing else is left; following one may find more of them.
 void follow_links(Search& search) {
   while (!search.links.empty() && !search.is_over()) {
@@ -103,7 +115,12 @@ void follow_links(Search& search) {
     for (const std::string& link : links) {
       struct stat target = {};
       const bool readable = stat(link.c_str(), &target) == 0;
-      if (!readable || S_ISREG(target.st_mode) || S_ISDIR(target.st_mode)) visit(link, search);
+      const bool is_file = S_ISREG(target.st_mode) || S_ISDIR(target.st_mode);
+      if (!readable || (is_file && !is_of_kernel(link))) {
+        visit(link, search);
+      } else {
+        search.skipped.push_back(link);
+      }
     }
   }
 }
@@ -181,7 +198,8 @@ void require_files(const std::string& argument) {
 
 }  // namespace
 
-std::vector<std::string> find_inputs(std::span<const std::string> arguments) {
+std::vector<std::string> find_inputs(std::span<const std::string> arguments,
+                                     std::vector<std::string>* skipped) {
   Search search;
   for (const std::string& path : expand_all(arguments)) {
     if (path == kStdinPath) {
@@ -197,7 +215,26 @@ std::vector<std::string> find_inputs(std::span<const std::string> arguments) {
   }
   follow_links(search);
   std::sort(search.found.begin(), search.found.end());
+  std::sort(search.skipped.begin(), search.skipped.end());
+  if (skipped != nullptr) *skipped = std::move(search.skipped);
   return search.found;
+}
+
+std::string find_link_outside(std::span<const std::string> arguments,
+                              std::span<const std::string> inputs) {
+  std::error_code error;
+  const auto place_of = [&](const std::string& path) {
+    return fs::canonical(path, error).native();
+  };
+  std::set<std::string> named;
+  for (const std::string& path : expand_all(arguments)) named.insert(place_of(path));
+  if (named.contains("/")) return {};
+  for (const std::string& input : inputs) {
+    std::string place = place_of(input);
+    while (!place.empty() && !named.contains(place)) place.resize(place.find_last_of('/'));
+    if (place.empty() && input != kStdinPath && !error) return input;
+  }
+  return {};
 }
 
 // What is in a file, by its first bytes.

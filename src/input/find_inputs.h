@@ -30,8 +30,9 @@ inline constexpr const char* kStdinPath = "-";
 /// The inputs that `arguments` name: files, folders, glob patterns (where the shell left them
 /// alone) and "-".
 ///
-/// Folders are entered to any depth; entries whose name starts with a dot, and sockets, pipes and
-/// devices inside folders, are left out. Of a folder inside another one in which ncclog-replay left
+/// Folders are entered to any depth; entries whose name starts with a dot are left out. So are
+/// sockets, pipes and devices inside folders, which may block whoever opens them, and links to those
+/// or into /proc and /sys: where `skipped` is given, their paths stand in it, sorted. Of a folder inside another one in which ncclog-replay left
 /// the logs of its runs, only the outcome is found: those are logs of another job. Links are
 /// followed, after all that is reached without them, so a file that has a path without links keeps
 /// that one; loops end. A subfolder that cannot be listed and a link that leads nowhere stand in
@@ -39,7 +40,13 @@ inline constexpr const char* kStdinPath = "-";
 ///
 /// Throws Error (where = the argument) for a path that does not exist, a pattern without match, a
 /// folder that cannot be listed or holds no file; without where if `arguments` is empty.
-std::vector<std::string> find_inputs(std::span<const std::string> arguments);
+std::vector<std::string> find_inputs(std::span<const std::string> arguments,
+                                     std::vector<std::string>* skipped = nullptr);
+
+/// The first of `inputs`, as find_inputs gave them for `arguments`, to which a link in a folder leads
+/// out of all that `arguments` name; empty: there is none.
+std::string find_link_outside(std::span<const std::string> arguments,
+                              std::span<const std::string> inputs);
 
 /// How an input is compressed.
 enum class Compression { None, Gzip, Bzip2, Xz, Zstd };

@@ -219,11 +219,13 @@ namespace {
 constexpr uint64_t kSearchBytes = uint64_t{1} << 20;
 
 /// The size of a file that may be cut; 0 if it may not.
-uint64_t cuttable_size(const std::string& path, uint64_t unit_bytes) {
+uint64_t cuttable_size(const std::string& path, uint64_t unit_bytes, bool& has_holes) {
   // Pipes are not even opened: what is read from them is gone for the unit itself.
   struct stat file = {};
   if (path == kStdinPath || stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return 0;
   if (static_cast<uint64_t>(file.st_size) <= unit_bytes) return 0;
+  constexpr int64_t kBlock = 512;  // Of st_blocks, whatever the file system's are.
+  has_holes = file.st_blocks * kBlock < file.st_size;
   const ByteSource source(path);
   const bool is_plain_log =
       source.compression() == Compression::None && sniff_content(source.head()) == Content::Text;
@@ -251,9 +253,12 @@ std::optional<uint64_t> find_start(const std::string& path, uint64_t wanted,
 /// Where the units of one file begin, 0 first.
 std::vector<uint64_t> find_starts(const std::string& path, const CutOptions& options) {
   const uint64_t step = std::max<uint64_t>(1, options.unit_bytes);
-  const uint64_t size = cuttable_size(path, step);
+  bool has_holes = false;
+  const uint64_t size = cuttable_size(path, step, has_holes);
   std::vector<uint64_t> starts = {0};
   for (uint64_t wanted = step; wanted < size;) {
+    if (has_holes) wanted = next_data(path, wanted);
+    if (wanted >= size) break;
     const std::optional<uint64_t> start = find_start(path, wanted, options);
     if (start && *start < size) {
       starts.push_back(*start);
@@ -314,6 +319,7 @@ UnitReader::UnitReader(const Unit& unit, ByteSource& source, std::span<char> mem
   result_.bytes_on_disk = source.regular_size();
   // Only plain text is cut; a stretch that happens to start like something else is text all the same.
   result_.content = unit.whole ? sniff_content(source.head()) : Content::Text;
+  if (is_log(result_.content)) source.skip_holes();
 }
 
 void UnitReader::start_lines() {

@@ -31,8 +31,9 @@ std::string today() {
   return day_of(std::chrono::duration_cast<std::chrono::seconds>(now).count());
 }
 
-std::vector<std::string> wanted_inputs(const InputOptions& options) {
-  std::vector<std::string> inputs = find_inputs(options.paths);
+std::vector<std::string> wanted_inputs(const InputOptions& options,
+                                       std::vector<std::string>* skipped) {
+  std::vector<std::string> inputs = find_inputs(options.paths, skipped);
   std::erase_if(inputs, is_host_record);
   return inputs;
 }
@@ -40,12 +41,21 @@ std::vector<std::string> wanted_inputs(const InputOptions& options) {
 Job load_job(const InputOptions& options, ReadingProgress* progress, LineMatcher matcher,
              ReadUnits* read) {
   ReadUnits unwanted;
+  std::vector<std::string> skipped;
   Job job =
-      read_job(wanted_inputs(options),
+      read_job(wanted_inputs(options, &skipped),
                {.threads = options.threads, .matcher = std::move(matcher), .progress = progress},
                read != nullptr ? *read : unwanted);
   job.stated = options.stated;
   job.expected_hosts = options.expected_hosts;
+  for (std::string& path : skipped) {
+    JobInput& input = job.inputs.emplace_back();
+    input.path = std::move(path);
+    input.format = "plain";
+    input.status = InputStatus::Skipped;
+    input.note = "A pipe, a socket, a device or of the kernel's; name it itself to have it read.";
+    job.losses.add(Loss::InputSkipped);
+  }
   return job;
 }
 

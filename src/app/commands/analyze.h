@@ -54,8 +54,9 @@ void add_analyze_flags(CommandRow& command, AnalyzeOptions& options);
 std::string today();
 
 /// The files that the options name, in the order in which they are read. Throws Error if there are
-/// none.
-std::vector<std::string> wanted_inputs(const InputOptions& options);
+/// none. `skipped`: as find_inputs fills it.
+std::vector<std::string> wanted_inputs(const InputOptions& options,
+                                       std::vector<std::string>* skipped = nullptr);
 
 /// Finds and reads the inputs, and tells `progress` of it; `read` gets what is needed to read lines
 /// again. Throws Error if there are none.

@@ -1,10 +1,12 @@
 #include "input/byte_source.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <thread>
@@ -288,6 +290,37 @@ TEST_F(ByteSourceTest, SaysWhyAFileCannotBeRead) {
   const Outcome folder = read_all(dir_.path());
   EXPECT_EQ(folder.state, SourceState::Unreadable);
   EXPECT_EQ(folder.note, "Reading failed: Is a directory.");
+}
+
+TEST_F(ByteSourceTest, GivesTheFirstBlockOfAHoleAlone) {
+  const std::string path = dir_.add("holes", "begin\n");
+  constexpr uint64_t kHole = uint64_t{1} << 40;  // More than anybody reads.
+  const int file = open(path.c_str(), O_WRONLY);
+  ASSERT_GE(pwrite(file, "end\n", 4, kHole), 4);
+  ASSERT_EQ(ftruncate(file, 2 * kHole), 0);
+  close(file);
+  EXPECT_EQ(next_data(path, 1 << 20), kHole);
+  EXPECT_EQ(next_data(path, kHole + (1 << 20)), 2 * kHole);
+  ByteSource source(path);
+  source.skip_holes();
+  std::string text;
+  char block[8192];
+  while (const size_t count = source.read(block, sizeof(block))) text.append(block, count);
+  EXPECT_LT(text.size(), size_t{1} << 20);
+  std::erase(text, '\0');
+  EXPECT_EQ(text, "begin\nend\n");
+  EXPECT_EQ(source.state(), SourceState::Good);
+}
+
+TEST_F(ByteSourceTest, NoticesAFileThatBecomesShorter) {
+  const std::string path = dir_.add("log", log_text(900));
+  ByteSource source(path);  // Which has read the head.
+  std::filesystem::resize_file(path, 5000);
+  char block[8192];
+  while (source.read(block, sizeof(block)) > 0) {
+  }
+  EXPECT_EQ(source.state(), SourceState::Cut);
+  EXPECT_EQ(source.note(), "Reading stopped early: the file became shorter.");
 }
 
 TEST_F(ByteSourceTest, ReadsPipesThatDripByteByByte) {

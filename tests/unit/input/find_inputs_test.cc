@@ -129,6 +129,37 @@ TEST_F(FindInputs, FollowsLinksThatLeaveTheFolder) {
   EXPECT_EQ(found({"logs"}), (Paths{"logs/more/x", "logs/y"}));
 }
 
+TEST_F(FindInputs, NamesWhatIsNoFileAndLinksToIt) {
+  dir_.add("logs/a.log", "x");
+  ASSERT_EQ(mkfifo(at("logs/pipe").c_str(), 0600), 0);
+  fs::create_symlink("pipe", at("logs/to_pipe"));
+  fs::create_symlink("/dev/zero", at("logs/zero"));
+  fs::create_symlink("/proc/self/status", at("logs/status"));
+  fs::create_directory_symlink("/proc/self", at("logs/process"));
+  Paths skipped;
+  EXPECT_EQ(find_inputs(Paths{at("logs")}, &skipped), Paths{at("logs/a.log")});
+  EXPECT_EQ(skipped, (Paths{at("logs/pipe"), at("logs/process"), at("logs/status"),
+                            at("logs/to_pipe"), at("logs/zero")}));
+}
+
+TEST_F(FindInputs, TellsOfALinkThatLeadsOutOfWhatIsNamed) {
+  const auto outside = [this](const Paths& arguments) {
+    return find_link_outside(arguments, find_inputs(arguments));
+  };
+  dir_.add("logs/run/a.log", "x");
+  dir_.add("logs-of-others/secret", "x");
+  fs::create_directory_symlink("run", at("logs/latest"));
+  fs::create_directory_symlink("logs", at("named"));
+  EXPECT_EQ(outside({at("logs")}), "");
+  EXPECT_EQ(outside({at("named")}), "");
+  fs::create_symlink(at("logs-of-others/secret"), at("logs/run/b.log"));
+  EXPECT_EQ(outside({at("logs")}), at("logs/run/b.log"));
+  EXPECT_EQ(outside({at("logs"), at("logs-of-others")}), "");
+  EXPECT_EQ(outside({at("logs"), at("logs/run/b.log")}), "") << "it is named itself";
+  EXPECT_EQ(outside({at("logs/run/*")}), "") << "as patterns name it";
+  EXPECT_EQ(outside({at("")}), "");
+}
+
 TEST_F(FindInputs, ListsLinksThatLeadNowhereSoThatTheyAreReported) {
   dir_.add("a", "x");
   fs::create_symlink(at("gone"), at("link"));
