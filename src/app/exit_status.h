@@ -16,7 +16,7 @@ enum class ExitStatus {
   Fine = 0,      ///< Done, and nothing at or above what --fail-on names.
   Findings = 1,  ///< Done, with findings at or above it.
   CannotDo = 2,  ///< What was asked could not be done; standard error says why.
-  Partial = 3,   ///< Done, but part of the input was unreadable or cut.
+  Partial = 3,   ///< Done, but part of the input was unreadable, cut, or beyond a limit.
 };
 
 /// From which severity on findings make the run fail, in the order of Severity.
@@ -30,6 +30,7 @@ inline bool is_partial(InputStatus status) {
 /// Fine or Partial: for commands that judge nothing.
 inline ExitStatus exit_status(const Job& job) {
   const bool partial =
+      job.losses.count(Loss::ProcessesDropped) > 0 ||
       std::ranges::any_of(job.inputs, [](const auto& input) { return is_partial(input.status); });
   return partial ? ExitStatus::Partial : ExitStatus::Fine;
 }

@@ -213,7 +213,22 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
   return result;
 }
 
-Verdict make_verdict(const std::vector<Finding>& findings, const Job& job) {
+namespace {
+
+/// What was not kept may hold another fault, or the only one.
+Verdict with_cap(Verdict verdict, const Job& job) {
+  const uint64_t left_out = job.losses.count(Loss::ProcessesDropped);
+  if (left_out == 0) return verdict;
+  const std::string cap =
+      fmt::format("; {} of processes beyond {} left out.",
+                  plural(static_cast<int64_t>(left_out), "line"), job.logs.size());
+  const size_t room = kMaxHeadline - cap.size();
+  verdict.headline = without_stop(fitted_headline(verdict.headline, room)) + cap;
+  if (verdict.status == VerdictStatus::Clean) verdict.status = VerdictStatus::NothingFound;
+  return verdict;
+}
+
+Verdict verdict_of(const std::vector<Finding>& findings, const Job& job) {
   Severity worst = Severity::Info;
   for (const Finding& finding : findings) worst = std::min(worst, finding.severity);
   if (worst == Severity::Info) return without_fault(findings, job);
@@ -228,6 +243,12 @@ Verdict make_verdict(const std::vector<Finding>& findings, const Job& job) {
   const bool failed = outcome_of(job).job.state == EndState::Failed;
   return {worst == Severity::Error || failed ? VerdictStatus::Problem : VerdictStatus::Suspicious,
           std::move(headline), first.id};
+}
+
+}  // namespace
+
+Verdict make_verdict(const std::vector<Finding>& findings, const Job& job) {
+  return with_cap(verdict_of(findings, job), job);
 }
 
 void mention_suppressed(const std::vector<OverlayEffect>& overlays, Verdict& verdict) {

@@ -60,7 +60,8 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings);
 /// The verdict over findings in causal order: an error makes a problem, so does a warning on a job
 /// that failed; else a warning makes it suspicious. Without either, the job is clean if it evidently
 /// finished; else nothing was found in what the lines cover, or, where neither NCCL was heard nor
-/// steps or an end were seen, nothing can be judged.
+/// steps or an end were seen, nothing can be judged. Where lines of too many processes were left out,
+/// the headline says so, and nothing is clean.
 Verdict make_verdict(const std::vector<Finding>& findings, const Job& job);
 
 /// Where nothing was found but an overlay suppresses an error or a warning, the headline says so.

@@ -100,6 +100,22 @@ TEST(Verdict, WhatOnlyLinesAfterTheEndShowIsNoFinding) {
       VerdictStatus::Clean);
 }
 
+TEST(Verdict, TheHeadlineSaysThatProcessesWereLeftOut) {
+  Job job = job_from_text(kDone);
+  job.losses.add(Loss::ProcessesDropped, 12);
+  const Verdict verdict = make_verdict({}, job);
+  EXPECT_EQ(verdict.status, VerdictStatus::NothingFound) << "what was left out may hold a fault";
+  EXPECT_EQ(verdict.headline,
+            "The job finished, and nothing is wrong in what its logs show; 12 lines of processes "
+            "beyond 1 left out.");
+  Finding broken;
+  broken.severity = Severity::Error;
+  broken.headline = "Rank 3 on a-host-with-a-long-name was killed by the kernel for want of memory "
+                    "(12 GiB, of 16).";
+  EXPECT_TRUE(make_verdict({broken}, job).headline.ends_with("; 12 lines of processes beyond 1 left out."));
+  EXPECT_LE(make_verdict({broken}, job).headline.size(), kMaxHeadline);
+}
+
 struct NothingRow {
   const char* log;
   const char* headline;
