@@ -2,6 +2,7 @@
 
 #include <boost/iostreams/filter/zstd.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
+#include <exception>
 #include <utility>
 
 #include "base/hash.h"
@@ -134,6 +135,7 @@ struct PartFile::Packed {
     }
   };
 
+  std::exception_ptr failure;  ///< What `take` threw; a stream that is closed keeps it to itself.
   bio::filtering_ostream out;
   PartWriter writer{out};
 };
@@ -143,7 +145,14 @@ PartFile::PartFile(std::function<void(std::string_view bytes)> write, const Part
     : packed_(std::make_unique<Packed>()) {
   constexpr unsigned kLevel = 9;
   packed_->out.push(bio::zstd_compressor(bio::zstd_params(kLevel)));
-  packed_->out.push(Packed::Sink{std::move(write)});
+  packed_->out.push(Packed::Sink{[write = std::move(write), this](std::string_view bytes) {
+    try {
+      write(bytes);
+    } catch (...) {
+      packed_->failure = std::current_exception();
+      throw;
+    }
+  }});
   packed_->out.exceptions(std::ios::badbit);
   packed_->out << kPartMagic;
   PartKin own = kin;
@@ -183,6 +192,7 @@ void PartFile::add(Request request, Reply answer) {
 void PartFile::finish() {
   packed_->writer.finish();
   packed_->out.reset();
+  if (packed_->failure != nullptr) std::rethrow_exception(packed_->failure);
 }
 
 namespace {
