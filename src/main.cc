@@ -1,5 +1,6 @@
 // The executable: arguments in, text out, one exit status. All else is in app/.
 
+#include <cxxabi.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -13,6 +14,7 @@
 #include "app/command_line.h"
 #include "app/read/progress.h"
 #include "base/error.h"
+#include "base/leftovers.h"
 
 namespace {
 
@@ -25,6 +27,27 @@ void complain(const std::string& text) noexcept {
   } catch (const std::exception&) {
     return;  // Nobody is left to tell.
   }
+}
+
+/// Without another allocation.
+[[noreturn]] void end_without_memory() noexcept {
+  constexpr std::string_view kText =
+      "ncclog: out of memory\n"
+      "  hint: read fewer logs at once, with fewer threads: --threads 1\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
+  ncclog::remove_leftovers();
+  _exit(static_cast<int>(ExitStatus::CannotDo));
+}
+
+/// What is thrown where nothing may be thrown is mostly a lack of memory: in a destructor, or where a
+/// thread begins.
+[[noreturn]] void terminate() noexcept {
+  const std::type_info* thrown = abi::__cxa_current_exception_type();
+  const bool is_memory = thrown != nullptr && (*thrown == typeid(std::bad_alloc) ||
+                                               *thrown == typeid(std::bad_array_new_length));
+  if (is_memory) end_without_memory();
+  ncclog::remove_leftovers();
+  std::abort();
 }
 
 [[noreturn]] void run(const std::vector<std::string>& arguments) {
@@ -43,12 +66,14 @@ void complain(const std::string& text) noexcept {
 int main(int argc, char** argv) {
   // A reader that goes away shows as a failed write, which is not an error.
   std::signal(SIGPIPE, SIG_IGN);
+  std::set_terminate(terminate);
+  ncclog::remove_leftovers_at_signals();
   try {
     run({argv + 1, argv + argc});
   } catch (const Error& error) {
     complain(ncclog::error_text(error.where(), error.what(), error.hint()));
   } catch (const std::bad_alloc&) {
-    complain(ncclog::error_text("", "out of memory", ""));
+    end_without_memory();
   } catch (const std::exception& error) {
     complain(ncclog::error_text("internal error", error.what(), ""));
   }

@@ -149,9 +149,11 @@ OutputFile::OutputFile(std::string path, bool is_private) : path_(std::move(path
   target_ = old ? same_place(path_) : path_;
   for (int n = 0; !file_.is_open(); ++n) {
     opened_ = fmt::format("{}/.ncclog-{}-{}", folder_of(target_), ::getpid(), n);
+    const HeldBack signals;
     file_ = Descriptor(
         ::open(opened_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, is_private ? 0600 : 0666));
     if (!file_.is_open() && errno != EEXIST) fail(path_);
+    if (file_.is_open()) leftover_ = Leftover(opened_);
   }
   if (old && !is_private) old_rights_ = old->st_mode & 07777;
 }
@@ -168,8 +170,10 @@ void OutputFile::keep() {
   // EINVAL: what lies there cannot be synced, which is no reason to fail.
   if (::fsync(file_.get()) != 0 && errno != EINVAL) fail(path_);
   if (!file_.close()) fail(path_);
+  const HeldBack signals;
   if (std::rename(opened_.c_str(), target_.c_str()) != 0) fail(path_);
   target_.clear();
+  leftover_ = {};
 }
 
 void write_output_file(const std::string& path, std::string_view text, bool is_private) {

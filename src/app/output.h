@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "app/exit_status.h"
+#include "base/leftovers.h"
 #include "base/posix.h"
 #include "report/text_layout.h"
 
@@ -91,7 +92,8 @@ std::string same_place(const std::string& path);
 /// A file that is written beside its place and moved there when all of it is there: who reads the
 /// path sees the old file or all of the new one. Without `keep` nothing is left. Links are
 /// followed. What is there already and is no regular file (/dev/stdout, a pipe) is written to as it
-/// is. Throws Error if it cannot be written; the old file is then still there.
+/// is. Throws Error if it cannot be written; the old file is then still there. Nor is anything left
+/// where a signal ends the process.
 class OutputFile {
  public:
   /// `is_private`: only its owner may read it, and what stands at the path is a file, or nothing.
@@ -115,6 +117,7 @@ class OutputFile {
   std::string opened_;
   std::optional<mode_t> old_rights_;  ///< Of the file that is replaced.
   Descriptor file_;
+  Leftover leftover_;
 };
 
 /// Writes all of it at once.

@@ -28,13 +28,14 @@ Pipe::Pipe(const std::string& where) {
 
 TemporaryFolder::TemporaryFolder(const std::filesystem::path& beginning, const Error& refusal) {
   std::string name = beginning.native() + "XXXXXX";
+  const HeldBack signals;
   if (mkdtemp(name.data()) == nullptr) throw refusal;
   path_ = std::move(name);
+  leftover_ = Leftover(path_.native());
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  if (!is_kept_) std::filesystem::remove_all(path_, ignored);
+  if (!is_kept_) remove_all_of(path_.c_str());
 }
 
 std::optional<std::string> read_whole_file(const std::filesystem::path& path) {

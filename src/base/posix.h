@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/leftovers.h"
 
 namespace ncclog {
 
@@ -59,7 +60,7 @@ struct Pipe {
 };
 
 /// A new folder that only this user may enter. Invariant: it is there as long as the object is, and
-/// gone afterwards unless it is kept.
+/// gone afterwards unless it is kept; also where a signal ends the process.
 class TemporaryFolder {
  public:
   /// `beginning` is its path without the last letters. Throws `refusal` if it cannot be made.
@@ -69,11 +70,15 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  void keep() { is_kept_ = true; }
+  void keep() {
+    is_kept_ = true;
+    leftover_ = {};
+  }
 
  private:
   std::filesystem::path path_;
   bool is_kept_ = false;
+  Leftover leftover_;
 };
 
 /// What is in the file; nullopt: it cannot be read.

@@ -480,7 +480,10 @@ std::string write_new_rule(const Rulebook& rulebook, const std::string& id, cons
   if (!area.empty()) fs::create_directories(area, error);
   std::ofstream stream(path, std::ios::binary);
   stream << text;
-  if (!stream.flush()) throw Error("cannot be written", path.string());
+  if (!stream.flush()) {
+    fs::remove(path, error);
+    throw Error("cannot be written", path.string());
+  }
   return path.string();
 }
 

@@ -249,8 +249,23 @@ class BundleMaker {
 
   BundleSummary write() {
     const std::string bytes = bundle_archive(members_);
-    if (anonymiser_) write_mapping();
-    write_output_file(options_.path, bytes);
+    OutputFile bundle(options_.path);
+    bundle.write(bytes);
+    std::optional<OutputFile> mapping;
+    if (anonymiser_) {
+      summary_.mapping = mapping_path(options_);
+      mapping.emplace(summary_.mapping, /*is_private=*/true);
+      mapping->write(mapping_text());
+    }
+    // All of both is written: neither comes to its place without the other.
+    const HeldBack signals;
+    if (mapping) mapping->keep();
+    try {
+      bundle.keep();
+    } catch (const Error&) {
+      if (mapping) fs::remove(summary_.mapping);
+      throw;
+    }
     summary_.bytes = bytes.size();
     return std::move(summary_);
   }
@@ -347,7 +362,7 @@ class BundleMaker {
         analyze_.rules.empty() ? "" : " --rules rules/");
   }
 
-  void write_mapping() {
+  std::string mapping_text() {
     OrderedJson list = OrderedJson::array();
     for (const Replacement& replaced : anonymiser_->mapping()) {
       ++summary_.replaced[replaced.kind];
@@ -356,8 +371,7 @@ class BundleMaker {
                       {"replacement", replaced.replacement}});
     }
     const OrderedJson mapping = {{"schema", "ncclog.mapping/1"}, {"replacements", std::move(list)}};
-    summary_.mapping = mapping_path(options_);
-    write_output_file(summary_.mapping, json_text(mapping, 2) + "\n", /*is_private=*/true);
+    return json_text(mapping, 2) + "\n";
   }
 
   const Report& original_;
@@ -399,6 +413,12 @@ void check_bundle(const BundleOptions& options, const AnalyzeOptions& analyze,
     }
     check_output_file(path, inputs);
     if (!places.insert(same_place(path)).second) throw Error("is named twice", path);
+  }
+  // Who can put a link among the logs must not get other files of the user into the bundle.
+  const std::string link = find_link_outside(analyze.input.paths, inputs);
+  if (!link.empty()) {
+    throw Error("leads out of the folders that were named, so nothing was written", link,
+                "name the file itself to have it in the bundle, or take the link away");
   }
   const std::string file = fs::weakly_canonical(options.path).string();
   for (const std::string& folder : analyze.input.paths) {

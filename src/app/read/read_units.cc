@@ -319,7 +319,7 @@ void read_unit(Reading& reading, uint32_t index, Worker& worker) {
 }
 
 /// Reads units, and stretches of streams that others have open, until nothing is left.
-void work(Reading& reading) {
+void work(Reading& reading) try {
   // For the lines of a stretch. All of it is used only where streams are shared.
   constexpr uint64_t kStretchBytes = uint64_t{8} << 20;
   constexpr uint64_t kLeastBytes = 256;
@@ -336,6 +336,8 @@ void work(Reading& reading) {
       return;
     }
   }
+} catch (...) {
+  reading.workload.give_up(std::current_exception());
 }
 
 /// Whether an input may be a stream that more than one worker is of use for.
@@ -375,7 +377,11 @@ void read_units(std::span<const UnitToRead> units, std::span<const std::string> 
                   })};
   {
     std::vector<std::jthread> workers;
-    for (unsigned w = 1; w < count; ++w) workers.emplace_back([&] { work(reading); });
+    try {
+      for (unsigned w = 1; w < count; ++w) workers.emplace_back([&] { work(reading); });
+    } catch (const std::system_error&) {
+      // The system has no room for so many: those that there are do all of it.
+    }
     work(reading);
   }
   if (settings.progress != nullptr) settings.progress->end();

@@ -11,6 +11,7 @@
 #include "app/commands/analyze.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "input/find_inputs.h"
 #include "report/bundle_archive.h"
 #include "support/archives.h"
 #include "support/paths.h"
@@ -178,6 +179,38 @@ TEST(Bundle, ANameThatWouldBeLeftIsRefused) {
   EXPECT_TRUE(fs::exists(path));
   EXPECT_NE(bundle_text({.path = path}, summary).find("logs/a.log:4: 'gpu-n41'"),
             std::string::npos);
+}
+
+TEST(Bundle, AUserMayBeCalledLikeAWordOfThePages) {
+  for (const std::string user : {"max", "color", "path", "finding", "value"}) {
+    testing::TempDir run;
+    run.add("a.log", std::string(kSecretLog) + "cd /home/" + user + "/x; export USER=" + user + "\n");
+    const Unpacked bundle = bundle_of(run.path().string());
+    const std::string& log = bundle.members.at("logs/a.log");
+    EXPECT_EQ(log.find("/home/" + user), std::string::npos) << log;
+    EXPECT_EQ(log.find("USER=" + user), std::string::npos) << log;
+  }
+}
+
+TEST(Bundle, ALinkOutOfTheFolderIsRefused) {
+  testing::TempDir run;
+  run.add("logs/a.log", kSecretLog);
+  const std::string secret = run.add("home/secret", "x\n");
+  const fs::path link = run.path() / "logs/b.log";
+  fs::create_symlink(secret, link);
+  const BundleOptions options{.path = (run.path() / "b.tar.zst").string()};
+  const auto refusal = [&](const std::string& logs) -> std::string {
+    const AnalyzeOptions analyze = options_for(logs);
+    try {
+      check_bundle(options, analyze, find_inputs(analyze.input.paths));
+    } catch (const Error& error) {
+      return error.where() + " " + error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal((run.path() / "logs").string()),
+            link.string() + " leads out of the folders that were named, so nothing was written");
+  EXPECT_EQ(refusal(link.string()), "") << "who names it means it";
 }
 
 TEST(Bundle, NamesInDoubtfulAndTornLinesAreReplaced) {
