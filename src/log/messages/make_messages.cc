@@ -179,12 +179,13 @@ std::string table_text(const WordingTable& table) {
 #include "log/wording/other_programs.h"
 
 namespace ncclog {
-namespace {
-
-extern const Kind kKinds[];
-extern const Wording kWordings[];
 
 )" + fmt::format(
+             // With their sizes: without, clang takes no place in them for a constant.
+             "extern const Recogniser kRecognisers[{}];\n\n"
+             "namespace {{\n\n"
+             "extern const Kind kKinds[{}];\n"
+             "extern const Wording kWordings[{}];\n\n"
              "constexpr Field kFields[] = {{\n{}}};\n\n"
              "constexpr std::string_view kChoices[] = {{\n{}    {{}},\n}};\n\n"
              "constexpr PatternStep kSteps[] = {{\n{}}};\n\n"
@@ -193,8 +194,9 @@ extern const Wording kWordings[];
              "}}  // namespace\n\n"
              "constinit const std::span<const Kind> kBuiltInKinds = {{kKinds, {}}};\n\n"
              "}}  // namespace ncclog\n",
-             fmt::join(fields, ""), fmt::join(choices, ""), fmt::join(steps, ""),
-             fmt::join(wordings, ""), fmt::join(kinds, ""), kinds.size());
+             recognisers().size(), kinds.size(), wordings.size(), fmt::join(fields, ""),
+             fmt::join(choices, ""), fmt::join(steps, ""), fmt::join(wordings, ""),
+             fmt::join(kinds, ""), kinds.size());
 }
 
 /// Leaves a file alone that holds `text` already: nothing that includes it is compiled again.
