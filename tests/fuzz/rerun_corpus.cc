@@ -1,44 +1,56 @@
-// Gives every file of a corpus to a fuzz target, where no fuzzing compiler is at hand.
+// Gives every file of a corpus to its target, where no fuzzing compiler is at hand.
 //
-//   fuzz_line_reader tests/fuzz/corpus/fuzz_line_reader
+//   ncclog_fuzz tests/fuzz/corpus               of all targets
+//   ncclog_fuzz tests/fuzz/corpus line_reader   of one
 //
 // Every input is also given cut short at a few places: what a finding was reduced from is often
-// interesting too. Fails if there is no input at all, because then nothing was tested.
+// interesting too. Fails if a target has no input, because then nothing was tested.
 
-#include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 #include <string>
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+#include "fuzz/fuzz.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using ncclog::fuzz::Target;
 
-void run_input(const fs::path& path) {
+void run_input(const Target& target, const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   for (size_t part = 0; part <= 4; ++part) {
     // A copy of exactly this size, so that the sanitizer sees reads behind it.
     std::string cut(text, 0, text.size() * part / 4);
     cut.shrink_to_fit();
-    LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(cut.data()), cut.size());
+    target.run(cut);
   }
+}
+
+bool run_corpus(const Target& target, const fs::path& folder) {
+  size_t inputs = 0;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder, none)) {
+    std::printf("%s\r", entry.path().c_str());  // The last one, where the program ends here.
+    run_input(target, entry.path());
+    ++inputs;
+  }
+  std::printf("%s: %zu inputs\n", folder.c_str(), inputs);
+  return inputs > 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  size_t inputs = 0;
-  for (int i = 1; i < argc; ++i) {
-    for (const auto& entry : fs::directory_iterator(argv[i])) {
-      run_input(entry.path());
-      ++inputs;
-    }
+  if (argc < 2) return 2;
+  std::setvbuf(stdout, nullptr, _IONBF, 0);
+  bool is_tested = true;
+  for (const Target& target : ncclog::fuzz::targets()) {
+    if (argc > 2 && target.name != argv[2]) continue;
+    is_tested = run_corpus(target, fs::path(argv[1]) / target.name) && is_tested;
   }
-  std::cout << inputs << " inputs\n";
-  return inputs == 0 ? 1 : 0;
+  return is_tested ? 0 : 1;
 }

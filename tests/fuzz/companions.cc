@@ -1,0 +1,59 @@
+// Any bytes as one of the files that are read beside logs: what is refused has a reason, what is
+// kept is what its readers rely on.
+
+#include "fuzz/fuzz.h"
+#include "import/import.h"
+#include "input/find_inputs.h"
+
+namespace ncclog::fuzz {
+
+void fuzz_sniff(std::string_view bytes) {
+  sniff_compression(bytes);
+  const Content content = sniff_content(bytes);
+  require(!to_string(content).empty());
+  require(content_note(content).empty() == is_log(content));
+  require((content == Content::Empty) == bytes.empty());
+}
+
+void fuzz_ras(std::string_view bytes) {
+  const auto import = import_ras_json(bytes);
+  for (const RasStatement& statement : import.value.statements) require(statement.count >= -1);
+  require(import.problem.empty() || import.value.communicators.empty());
+}
+
+void fuzz_inspector(std::string_view bytes) {
+  const auto import = import_inspector(bytes);
+  require(import.value.empty() == !import.problem.empty());
+  for (const InspectedRank& rank : import.value) require(rank.calls.size() <= rank.total);
+}
+
+void fuzz_topology(std::string_view bytes) {
+  const auto import = import_topology(bytes);
+  const SystemTopology& system = import.value;
+  const auto count = static_cast<int>(system.nodes.size());
+  const auto is_node = [count](int place) { return place >= 0 && place < count; };
+  for (int i = 0; i < count; ++i) {
+    int above = system.nodes[static_cast<size_t>(i)].parent;
+    for (int steps = 0; above != -1; ++steps) {
+      require(is_node(above) && steps < count);
+      above = system.nodes[static_cast<size_t>(above)].parent;
+    }
+  }
+  for (const SystemLink& link : system.links) require(is_node(link.from) && is_node(link.to));
+  for (const SystemPath& path : system.paths) require(is_node(path.from) && is_node(path.to));
+}
+
+void fuzz_nccl_tests(std::string_view bytes) {
+  const auto import = import_nccl_tests(bytes);
+  require(import.problem.empty() || import.value.rows.empty());
+}
+
+void fuzz_lspci(std::string_view bytes) {
+  const auto import = import_lspci(bytes, 1);
+  for (const PciListing& listing : import.value) {
+    require(!listing.devices.empty());
+    for (const PciDevice& device : listing.devices) require(device.where.unit == 1);
+  }
+}
+
+}  // namespace ncclog::fuzz
