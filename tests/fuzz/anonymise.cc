@@ -21,17 +21,23 @@ constexpr std::string_view kShown =
     "mail bandicoot@acmelabs-q.example\n"
     "WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567\n";
 
-constexpr std::string_view kPlanted[] = {
-    "gpu-quokka41", "10.77.3.9", "wallaby", "thylacine", "falcon-q7", "bandicoot",
-    "0123456789abcdef0123456789abcdef01234567"};
+constexpr std::string_view kPlanted[] = {"gpu-quokka41",
+                                         "10.77.3.9",
+                                         "wallaby",
+                                         "thylacine",
+                                         "falcon-q7",
+                                         "bandicoot",
+                                         "0123456789abcdef0123456789abcdef01234567"};
 
 /// Bytes 1 to 7 stand for the planted names.
 std::string planted(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {
     const auto number = static_cast<uint8_t>(c);
-    if (number > 0 && number <= std::size(kPlanted)) text += kPlanted[number - 1];
-    else text += c;
+    if (number > 0 && number <= std::size(kPlanted))
+      text += kPlanted[number - 1];
+    else
+      text += c;
   }
   return text;
 }

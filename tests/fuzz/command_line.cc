@@ -1,9 +1,10 @@
 // Any bytes as a configuration file, and as a list of hosts.
 
+#include "app/command_line.h"
+
 #include <set>
 
 #include "app/cluster/host_list.h"
-#include "app/command_line.h"
 #include "app/configuration_file.h"
 #include "base/error.h"
 #include "fuzz/fuzz.h"

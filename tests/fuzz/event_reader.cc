@@ -11,8 +11,7 @@ namespace ncclog::fuzz {
 
 void fuzz_event_reader(std::string_view text) {
   int64_t handed_on = 0;
-  EventReader reader(
-      [&](const Line&, const Event&, int lines) { handed_on += lines; });
+  EventReader reader([&](const Line&, const Event&, int lines) { handed_on += lines; });
   Line line;
   for (line.number = 1; !text.empty(); ++line.number) {
     line.text = text.substr(0, text.find('\n'));

@@ -1,9 +1,8 @@
 // Any bytes as a message file: it becomes a table of wordings in which each example is read as its
 // own kind, or an Error.
 
-#include "log/wording/message_file.h"
-
 #include "fuzz/fuzz.h"
+#include "log/wording/message_file.h"
 
 namespace ncclog::fuzz {
 

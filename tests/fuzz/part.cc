@@ -46,7 +46,8 @@ const std::string& frames_of_part() {
     ByteSource source(file.path());
     std::string bytes(size_t{1} << 20, '\0');
     size_t size = 0;
-    while (const size_t count = source.read(bytes.data() + size, bytes.size() - size)) size += count;
+    while (const size_t count = source.read(bytes.data() + size, bytes.size() - size))
+      size += count;
     return bytes.substr(kPartMagic.size(), size - kPartMagic.size());
   }();
   return kFrames;
@@ -88,9 +89,15 @@ void fuzz_part_frames(std::string_view bytes) {
   for (; bytes.size() >= 4; bytes.remove_prefix(4)) {
     const size_t place = number_of(bytes.substr(0, 2)) % (frames.size() + 1);
     switch (static_cast<uint8_t>(bytes[2]) % 4) {
-      case 0: frames.insert(place, 1, bytes[3]); break;
-      case 1: frames.resize(place); break;
-      case 2: frames.erase(place, static_cast<uint8_t>(bytes[3])); break;
+      case 0:
+        frames.insert(place, 1, bytes[3]);
+        break;
+      case 1:
+        frames.resize(place);
+        break;
+      case 2:
+        frames.erase(place, static_cast<uint8_t>(bytes[3]));
+        break;
       default:
         if (place < frames.size()) frames[place] = bytes[3];
     }
@@ -119,7 +126,8 @@ void fuzz_requests(std::string_view bytes) {
     if (const auto stamp = stamp_of(log.path()); stamp && bytes[0] != 'x') request.stamp = *stamp;
     request.asked = static_cast<Asked>(static_cast<uint8_t>(bytes[1]) % 3);
     request.from = {number_of(bytes.substr(2, 1)), number_of(bytes.substr(3, 2))};
-    request.owner = {bytes[5] == 'x' ? "n2" : "n1", static_cast<int64_t>(number_of(bytes.substr(6, 1))),
+    request.owner = {bytes[5] == 'x' ? "n2" : "n1",
+                     static_cast<int64_t>(number_of(bytes.substr(6, 1))),
                      number_of(bytes.substr(7, 1)), bytes[8] == 'x'};
     request.most = number_of(bytes.substr(9, 1));
     request.wanted.count = number_of(bytes.substr(10, 1));

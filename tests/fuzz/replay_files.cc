@@ -34,9 +34,7 @@ void carry_on(const ReplayPlan& plan) {
 
 }  // namespace
 
-void fuzz_plan(std::string_view bytes) {
-  read_and_write(bytes, parse_plan, write_plan, carry_on);
-}
+void fuzz_plan(std::string_view bytes) { read_and_write(bytes, parse_plan, write_plan, carry_on); }
 
 void fuzz_outcome(std::string_view bytes) {
   read_and_write(bytes, parse_outcome, write_outcome, [](const ReplayOutcome&) {});

@@ -34,8 +34,10 @@ std::vector<std::vector<std::string>> read_csv(std::string_view csv) {
         csv.remove_prefix(1);
         for (;; csv.remove_prefix(1)) {
           if (csv.empty()) return {};
-          if (csv.starts_with("\"\"")) csv.remove_prefix(1);
-          else if (csv.front() == '"') break;
+          if (csv.starts_with("\"\""))
+            csv.remove_prefix(1);
+          else if (csv.front() == '"')
+            break;
           cell += csv.front();
         }
         csv.remove_prefix(1);
@@ -86,13 +88,20 @@ Block block_of(uint8_t kind, std::string_view& bytes) {
       statement.depth = kind >> 6;
       return statement;
     }
-    case 1: return Paragraph{take_text(bytes), kind >> 6};
-    case 2: return Labelled{"why", take_text(bytes)};
-    case 3: return Items{kind < 128 ? "fix" : "", {take_text(bytes), take_text(bytes)}};
-    case 4: return Code{{take_text(bytes), take_text(bytes)}};
-    case 5: return Quotes{"seen", {take_quote(bytes)}, {take_quote(bytes)}, take_byte(bytes), 0};
-    case 6: return Links{"also", take_text(bytes), {{take_text(bytes), "other"}}};
-    case 7: return KeyValues{{{"network", take_text(bytes)}}, kind >= 128};
+    case 1:
+      return Paragraph{take_text(bytes), kind >> 6};
+    case 2:
+      return Labelled{"why", take_text(bytes)};
+    case 3:
+      return Items{kind < 128 ? "fix" : "", {take_text(bytes), take_text(bytes)}};
+    case 4:
+      return Code{{take_text(bytes), take_text(bytes)}};
+    case 5:
+      return Quotes{"seen", {take_quote(bytes)}, {take_quote(bytes)}, take_byte(bytes), 0};
+    case 6:
+      return Links{"also", take_text(bytes), {{take_text(bytes), "other"}}};
+    case 7:
+      return KeyValues{{{"network", take_text(bytes)}}, kind >= 128};
     default: {
       Table table = table_of_bytes(bytes.substr(0, 64));
       bytes.remove_prefix(std::min<size_t>(64, bytes.size()));
@@ -164,7 +173,8 @@ void fuzz_inert_tables(std::string_view bytes) {
   const std::string csv = written(write_table_csv, table);
   for (const auto& row : read_csv(csv)) {
     for (const std::string& cell : row) {
-      const bool runs = !cell.empty() && std::string_view("=+-@").find(cell[0]) != std::string::npos;
+      const bool runs =
+          !cell.empty() && std::string_view("=+-@").find(cell[0]) != std::string::npos;
       require(!runs);
       for (const std::string_view line : split(cell, '\n')) require_plain(std::string(line));
     }
