@@ -120,6 +120,9 @@ uint64_t next_data(const std::string& path, uint64_t position) {
 
 // Bytes decompressed.
 
+/// Read at a time of what is decoded.
+static constexpr size_t kDecodedBlock = size_t{128} << 10;
+
 /// Reads one more block after what is left of the last one.
 void ByteSource::fill() {
   std::memmove(raw_.data(), raw_.data() + raw_begin_, raw_end_ - raw_begin_);
@@ -145,6 +148,7 @@ void ByteSource::end_of_raw() {
 }
 
 void ByteSource::end_decoding(DecodeStep step) {
+  if (utf16_) return end(utf16_->state(), utf16_->note());
   const std::string_view name = to_string(compression_);
   if (!from_.error().empty()) return end_of_raw();
   switch (step) {
@@ -230,12 +234,37 @@ ByteSource::ByteSource(RawBytes raw, const SourceOptions& options)
   const std::string_view magic(raw_.data() + raw_begin_, raw_end_ - raw_begin_);
   if (!is_range_) compression_ = sniff_compression(magic);
   decoder_ = make_decoder(compression_);
-  constexpr size_t kPackedBlock = size_t{128} << 10;  // Read at a time of what is compressed.
-  if (decoder_) raw_.resize(kPackedBlock);
+  if (decoder_) raw_.resize(kDecodedBlock);
+  read_head();
+  const Utf16 order = is_range_ ? Utf16::None : sniff_utf16(head_);
+  if (order != Utf16::None) decode_utf16(order);
+}
+
+void ByteSource::read_head() {
   head_.resize(kHeadBytes);
   size_t size = 0;
   while (size < kHeadBytes && !is_over_) size += pull(head_.data() + size, kHeadBytes - size);
   head_.resize(size);
+}
+
+/// Becomes a source that reads from what it was. That one knows why it ends, and its limits.
+void ByteSource::decode_utf16(Utf16 order) {
+  const auto source = std::make_shared<ByteSource>(std::move(*this));
+  RawBytes bytes;
+  bytes.read = [source](char* buffer, size_t capacity) { return source->read(buffer, capacity); };
+  bytes.error = [] { return std::string(); };
+  bytes.regular_size = source->regular_size();
+  from_ = std::move(bytes);
+  utf16_ = source;
+  max_expanded_ = kToEnd;
+  raw_.assign(kDecodedBlock, '\0');
+  raw_begin_ = raw_end_ = head_given_ = 0;
+  is_raw_over_ = is_over_ = false;
+  decoder_ = make_decoder(order);
+  expanded_ = 0;
+  state_ = SourceState::Good;
+  note_.clear();
+  read_head();
 }
 
 size_t ByteSource::read(char* buffer, size_t capacity) {

@@ -7,8 +7,8 @@
 // Opening and reading never throw for what the file holds or lacks: the state says how it ended.
 //
 //   RawBytes     the bytes as they lie on the disk or in an archive
-//   Decoder      turns compressed bytes into plain ones (input/codec.cc)
-//   ByteSource   the same bytes, decompressed
+//   Decoder      turns compressed bytes into plain ones, UTF-16 into UTF-8 (input/codec.cc)
+//   ByteSource   the same bytes, decompressed and as UTF-8
 
 #pragma once
 
@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,6 +71,11 @@ using Decoder = std::function<DecodeStep(DecodeSpan&)>;
 /// A decoder for one stream compressed this way. Empty for Compression::None.
 Decoder make_decoder(Compression compression);
 
+/// A decoder of UTF-16, which is not None, to UTF-8, without the byte order mark. Surrogates
+/// without their other half become what they would be in UTF-8, and half a character at the end
+/// 0xFF: neither is valid, so that they are counted and shown like other such bytes.
+Decoder make_decoder(Utf16 order);
+
 // One input.
 
 /// How reading has gone so far.
@@ -109,7 +115,8 @@ struct SourceOptions {
 
 /// One input, read forwards once.
 ///
-/// Concatenated members are one stream. Bytes after the last complete member are left out and
+/// UTF-16 is delivered as UTF-8, one after the other as what is packed. Concatenated members are one
+/// stream. Bytes after the last complete member are left out and
 /// noted. How much of a stream that ends early is delivered depends on the codec.
 ///
 /// Invariants: raw_[raw_begin_, raw_end_) was read and not yet used; head_[0, head_given_) was
@@ -158,6 +165,8 @@ class ByteSource {
   uint64_t regular_size() const { return from_.regular_size; }
 
  private:
+  void read_head();
+  void decode_utf16(Utf16 order);
   void fill();
   void end(SourceState how, std::string why);
   void end_of_raw();
@@ -169,6 +178,7 @@ class ByteSource {
   size_t keep_below_limit(size_t count);
 
   RawBytes from_;
+  std::shared_ptr<ByteSource> utf16_;  ///< From which `from_` reads; empty: the text is none.
   uint64_t max_expanded_;
   uint64_t spent_;
   bool is_range_;

@@ -19,7 +19,11 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
+#include <utility>
+
+#include "base/text.h"
 
 namespace ncclog {
 namespace {
@@ -363,6 +367,82 @@ struct Zstd {
   }
 };
 
+// UTF-16, character by character: a block of input may end anywhere inside one.
+//
+//   ff fe | 4e 00 | 3d d8 00 de   ->   4e | f0 9f 98 80
+//   mark    "N"     a surrogate pair
+
+class Utf16Characters {
+ public:
+  explicit Utf16Characters(bool is_big) : is_big_(is_big) {}
+
+  DecodeStep operator()(DecodeSpan& span) {
+    while (true) {
+      const size_t count = ready_.copy(span.out, static_cast<size_t>(span.out_end - span.out));
+      ready_.erase(0, count);
+      span.out += count;
+      if (!ready_.empty()) return DecodeStep::More;
+      pass_ascii(span);
+      if (span.in != span.in_end) {
+        add(*span.in++);
+      } else if (!span.is_last) {
+        return DecodeStep::More;
+      } else if (high_ != 0 || half_) {
+        if (high_ != 0) append_utf8(ready_, std::exchange(high_, 0));
+        if (half_) ready_ += '\xff';
+        half_.reset();
+      } else {
+        return DecodeStep::End;
+      }
+    }
+  }
+
+ private:
+  uint32_t unit(char first, char second) const {
+    const auto high = static_cast<uint8_t>(is_big_ ? first : second);
+    return uint32_t{high} << 8 | static_cast<uint8_t>(is_big_ ? second : first);
+  }
+
+  /// Most of a log.
+  void pass_ascii(DecodeSpan& span) {
+    if (half_ || high_ != 0) return;
+    while (span.in_end - span.in >= 2 && span.out != span.out_end) {
+      const uint32_t code = unit(span.in[0], span.in[1]);
+      if (code > 0x7F) return;
+      *span.out++ = static_cast<char>(code);
+      span.in += 2;
+      is_first_ = false;
+    }
+  }
+
+  void add(char byte) {
+    if (!half_) {
+      half_ = byte;
+      return;
+    }
+    const uint32_t code = unit(*half_, byte);
+    half_.reset();
+    const uint32_t high = std::exchange(high_, 0);
+    const bool is_low = code >= 0xDC00 && code < 0xE000;
+    if (high != 0 && is_low) {
+      return append_utf8(ready_, 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00));
+    }
+    if (high != 0) append_utf8(ready_, high);
+    if (code >= 0xD800 && code < 0xDC00) {
+      high_ = code;
+    } else if (!is_first_ || code != 0xFEFF) {
+      append_utf8(ready_, code);
+    }
+    is_first_ = false;
+  }
+
+  bool is_big_;
+  bool is_first_ = true;
+  std::optional<char> half_;  ///< Of a character.
+  uint32_t high_ = 0;         ///< A surrogate whose other half has not come; 0: none.
+  std::string ready_;         ///< What found no room yet: a character or two.
+};
+
 /// Filters are not copyable in a way that copies their state; std::function wants to copy.
 template <typename Codec>
 Decoder make() {
@@ -376,6 +456,8 @@ Decoder make() {
 }
 
 }  // namespace
+
+Decoder make_decoder(Utf16 order) { return Utf16Characters(order == Utf16::BigEndian); }
 
 Decoder make_decoder(Compression compression) {
   switch (compression) {

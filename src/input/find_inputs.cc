@@ -250,8 +250,6 @@ struct ContentMagic {
 };
 
 constexpr ContentMagic kContentMagics[] = {
-    {Content::Utf16, 0, "\xff\xfe"sv},
-    {Content::Utf16, 0, "\xfe\xff"sv},
     {Content::Elf, 0,
      "\x7f"
      "ELF"sv},
@@ -285,7 +283,6 @@ struct ContentRow {
 constexpr ContentRow kContentRows[] = {
     {"text", ""},
     {"empty", ""},
-    {"utf16", "UTF-16 text; convert it to UTF-8 to have it read."},
     {"flight_recorder", "A Flight Recorder dump of PyTorch, not a text log."},
     {"ras", "An answer of NCCL's RAS service, not a text log."},
     {"nccl_tests", "Results of nccl-tests in JSON or CSV, not a text log."},
@@ -455,6 +452,24 @@ Compression sniff_compression(std::string_view head) {
   if (head.starts_with("\x28\xb5\x2f\xfd") || is_skippable_zstd_frame(head))
     return Compression::Zstd;
   return Compression::None;
+}
+
+Utf16 sniff_utf16(std::string_view head) {
+  if (head.starts_with("\xff\xfe\0\0"sv)) return Utf16::None;
+  if (head.starts_with("\xff\xfe")) return Utf16::LittleEndian;
+  if (head.starts_with("\xfe\xff")) return Utf16::BigEndian;
+  constexpr size_t kFewest = 32;  // Characters that are no accident.
+  const size_t count = head.substr(0, kHeadBytes).size() / 2;
+  size_t plain[2] = {};  // By which of the two bytes is the character.
+  for (size_t i = 0; i < 2 * count; i += 2) {
+    const auto is_plain = [](char c) { return (c >= ' ' && c <= '~') || (c >= '\t' && c <= '\r'); };
+    for (const size_t at : {size_t{0}, size_t{1}}) {
+      plain[at] += is_plain(head[i + at]) && head[i + 1 - at] == '\0' ? 1 : 0;
+    }
+  }
+  const auto is_text = [&](size_t at) { return count >= kFewest && plain[at] * 10 >= count * 9; };
+  if (is_text(0)) return Utf16::LittleEndian;
+  return is_text(1) ? Utf16::BigEndian : Utf16::None;
 }
 
 Content sniff_content(std::string_view head) {

@@ -53,9 +53,8 @@ enum class Compression { None, Gzip, Bzip2, Xz, Zstd };
 
 /// What the bytes are, after decompression.
 enum class Content {
-  Text,   ///< A log: parsed. Also with some NULs, invalid UTF-8 or terminal codes in it.
-  Empty,  ///< No byte at all.
-  Utf16,
+  Text,            ///< A log: parsed. Also with some NULs, invalid UTF-8 or terminal codes in it.
+  Empty,           ///< No byte at all.
   FlightRecorder,  ///< A dump of torch.distributed's Flight Recorder, pickle or JSON: a document.
   Ras,             ///< What NCCL's RAS service answers in JSON: a document. Its text form is a log.
   NcclTests,       ///< What nccl-tests measured, JSON or CSV: a document. Its text form is a log.
@@ -82,7 +81,15 @@ inline constexpr size_t kHeadBytes = 4096;
 /// The compression whose magic bytes `head` starts with. Six bytes decide; with fewer, None.
 Compression sniff_compression(std::string_view head);
 
-/// What an input is that starts with `head`, its first bytes after decompression.
+/// In which order the two bytes of a character stand, where text is UTF-16: as PowerShell redirects
+/// what programs print, and as editors on Windows save it.
+enum class Utf16 { None, LittleEndian, BigEndian };
+
+/// By the byte order mark; without one, only where nearly all characters are plain ASCII. Not of
+/// UTF-32.
+Utf16 sniff_utf16(std::string_view head);
+
+/// What an input is that starts with `head`, its first bytes after decompression, as UTF-8.
 Content sniff_content(std::string_view head);
 
 /// "gzip", "none": lower case, stable, for reports.

@@ -227,8 +227,7 @@ uint64_t cuttable_size(const std::string& path, uint64_t unit_bytes, bool& has_h
   constexpr int64_t kBlock = 512;  // Of st_blocks, whatever the file system's are.
   has_holes = file.st_blocks * kBlock < file.st_size;
   const ByteSource source(path);
-  const bool is_plain_log =
-      source.compression() == Compression::None && sniff_content(source.head()) == Content::Text;
+  const bool is_plain_log = !source.is_stream() && sniff_content(source.head()) == Content::Text;
   return is_plain_log ? source.regular_size() : 0;
 }
 

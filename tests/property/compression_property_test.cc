@@ -10,6 +10,7 @@
 #include "bench/log_generator.h"
 #include "support/archives.h"
 #include "support/compressed.h"
+#include "support/damage.h"
 #include "support/describe_job.h"
 #include "support/temp_dir.h"
 
@@ -56,6 +57,7 @@ TEST(CompressionProperty, ChangesNothingForAnyNumberOfThreads) {
         dir.add("c.xz", compressed(Compression::Xz, text)),
         dir.add("members.gz", in_members(Compression::Gzip, text)),
         dir.add("frames.zst", in_members(Compression::Zstd, text)),
+        dir.add("utf16.txt", testing::utf16_of(text, false)),
         dir.path() / "plain.txt",
     };
     for (const std::string& path : paths) {

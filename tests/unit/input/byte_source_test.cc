@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "support/compressed.h"
+#include "support/damage.h"
 #include "support/temp_dir.h"
 
 namespace ncclog {
@@ -25,6 +26,7 @@ namespace {
 using testing::compressed;
 using testing::kCompressions;
 using testing::TempDir;
+using testing::utf16_of;
 
 struct Outcome {
   std::string text;
@@ -335,6 +337,56 @@ TEST_F(ByteSourceTest, ReadsPipesThatDripByteByByte) {
   writer.join();
   EXPECT_EQ(outcome.text, "from a pipe\n");
   EXPECT_EQ(outcome.state, SourceState::Good);
+}
+
+TEST_F(ByteSourceTest, ReadsUtf16HoweverItIsPackedAndCut) {
+  std::string text = log_text(3000);
+  // Characters of two, three and four bytes, across every border of a block.
+  for (size_t at = 70; at < text.size(); at += 97) {
+    text.insert(text.rfind('\n', at) + 1, "\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80");
+  }
+  for (const bool is_big : {false, true}) {
+    for (const bool has_mark : {false, true}) {
+      const std::string bytes = utf16_of(text, is_big, has_mark);
+      for (const Compression compression : {Compression::None, Compression::Gzip}) {
+        for (const size_t block : {size_t{1}, size_t{2}, size_t{1000}, size_t{1} << 18}) {
+          const Outcome outcome = outcome_of(compressed(compression, bytes), {}, block);
+          EXPECT_TRUE(outcome.text == text) << is_big << has_mark << ' ' << block;
+          EXPECT_EQ(outcome.state, SourceState::Good);
+          EXPECT_EQ(outcome.compression, compression);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(ByteSourceTest, ReadsUtf16ThatIsDamaged) {
+  using namespace std::string_view_literals;
+  // Surrogates alone, in the wrong order, at the end; half a character.
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {"\xff\xfe\x3d\xd8x\0"sv, "\xed\xa0\xbdx"},
+      {"\xff\xfe\x00\xdex\0"sv, "\xed\xb8\x80x"},
+      {"\xff\xfe\x3d\xd8\x3d\xd8\x00\xde"sv, "\xed\xa0\xbd\xf0\x9f\x98\x80"},
+      {"\xff\xfex\0\x3d\xd8"sv, "x\xed\xa0\xbd"},
+      {"\xff\xfex\0y"sv, "x\xff"},
+      {"\xff\xfex\0\x3d\xd8\x00"sv, "x\xed\xa0\xbd\xff"},
+      {"\xff\xfe"sv, ""},
+      {"\xfe\xff\xfe\xff\0x"sv, "\xef\xbb\xbfx"},
+      {"\xfe\xff\0x\xfe\xff"sv, "x\xef\xbb\xbf"},
+  };
+  for (const auto& [bytes, text] : rows) {
+    EXPECT_EQ(outcome_of(bytes).text, text);
+    EXPECT_EQ(outcome_of(bytes).state, SourceState::Good);
+  }
+}
+
+TEST_F(ByteSourceTest, SaysOfUtf16WhatItSaysOfThePackedBytes) {
+  const std::string packed = compressed(Compression::Gzip, utf16_of(log_text(900), false));
+  const Outcome cut = outcome_of(packed.substr(0, packed.size() - 100));
+  EXPECT_TRUE(log_text(900).starts_with(cut.text));
+  EXPECT_EQ(cut.state, SourceState::Cut);
+  EXPECT_EQ(cut.note, "The gzip data ends early; what could be unpacked was read.");
+  EXPECT_EQ(outcome_of(packed, {.max_expanded = 10000}).state, SourceState::SizeLimit);
 }
 
 TEST_F(ByteSourceTest, ReadsStandardInput) {

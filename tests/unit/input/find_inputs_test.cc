@@ -242,8 +242,6 @@ const ContentCase kContentCases[] = {
     {"JSON with entries of its own", R"({"entries": [{"level": "info"}]})", Content::Text},
     {"text that starts with PK", "PKI certificates\n", Content::Text},
     {"text that starts with BZh9", "BZh9 is a word\n", Content::Text},
-    {"UTF-16 little-endian", "\xff\xfeN\0C\0C\0L\0"s, Content::Utf16},
-    {"UTF-16 big-endian", "\xfe\xff\0N\0C\0C\0L"s, Content::Utf16},
     {"Flight Recorder pickle",
      "\x80\x02}(X\x07\0\0\0versionq\0X\x03\0\0\0002.4q\1X\x09\0\0\0pg_configq\2"s,
      Content::FlightRecorder},
@@ -311,6 +309,35 @@ TEST(InputFormat, RecognisesContent) {
   for (const ContentCase& row : kContentCases) {
     EXPECT_EQ(to_string(sniff_content(row.head)), to_string(row.content)) << row.name;
   }
+}
+
+TEST(InputFormat, TellsUtf16) {
+  struct Utf16Case {
+    std::string_view name;
+    std::string head;
+    Utf16 order;
+  };
+  const auto spread = [](std::string_view text, bool is_big) {
+    std::string bytes;
+    for (const char c : text) bytes += is_big ? std::string{'\0', c} : std::string{c, '\0'};
+    return bytes;
+  };
+  const Utf16Case rows[] = {
+      {"little-endian, marked", "\xff\xfeN\0"s, Utf16::LittleEndian},
+      {"big-endian, marked", "\xfe\xff\0N"s, Utf16::BigEndian},
+      {"little-endian", spread(kLine, false), Utf16::LittleEndian},
+      {"big-endian", spread(kLine, true), Utf16::BigEndian},
+      {"a few characters of another script", spread(kLine, false) + "\x2d\x4e\x87\x65"s,
+       Utf16::LittleEndian},
+      {"too few to be sure", spread("NCCL INFO", false), Utf16::None},
+      {"UTF-32", "\xff\xfe\0\0N\0\0\0"s, Utf16::None},
+      {"a log", kLine, Utf16::None},
+      {"a hole", std::string(4096, '\0'), Utf16::None},
+      {"numbers of two bytes", repeated("\1\0\2\0\0\0\3\0"s, 100), Utf16::None},
+      {"numbers of four bytes", repeated("a\0\0\0b\0\0\0"s, 100), Utf16::None},
+      {"nothing", "", Utf16::None},
+  };
+  for (const Utf16Case& row : rows) EXPECT_EQ(sniff_utf16(row.head), row.order) << row.name;
 }
 
 TEST(InputFormat, LooksAtTheHeadOnly) {
