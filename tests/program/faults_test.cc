@@ -53,15 +53,15 @@ Run run_with(const std::string& fault, const std::string& line) {
   const fs::path library = build_dir() / "tests" / "libncclog_faults.so";
   Run run;
   // exec: the fault is for the program, not for the shell.
-  run.outcome = run_command(
-      {.arguments = {"bash", "-c", "LD_PRELOAD=$library exec $ncclog " + line},
-       .folder = dir.path() / "out",
-       .environment = {{"ncclog", ncclog_binary()},
-                       {"library", library},
-                       {"logs", sample_logs("rank-killed")},
-                       {"TMPDIR", dir.path() / "tmp"},
-                       {"NCCLOG_FAULT", fault},
-                       {"NCCLOG_FAULT_COUNT", counted}}});
+  run.outcome =
+      run_command({.arguments = {"bash", "-c", "LD_PRELOAD=$library exec $ncclog " + line},
+                   .folder = dir.path() / "out",
+                   .environment = {{"ncclog", ncclog_binary()},
+                                   {"library", library},
+                                   {"logs", sample_logs("rank-killed")},
+                                   {"TMPDIR", dir.path() / "tmp"},
+                                   {"NCCLOG_FAULT", fault},
+                                   {"NCCLOG_FAULT_COUNT", counted}}});
   for (const auto& entry : fs::recursive_directory_iterator(dir.path() / "out")) {
     if (entry.is_regular_file()) run.files[entry.path().filename()] = read_file(entry.path());
   }
@@ -106,7 +106,8 @@ void expect_sentence(const Outcome& outcome, const std::string& what) {
   EXPECT_EQ(outcome.exit_code, 2) << what << "\n" << outcome.standard_error;
   EXPECT_NE(outcome.standard_error.find("ncclog: "), std::string::npos) << what;
   EXPECT_EQ(outcome.standard_error.find("internal error"), std::string::npos)
-      << what << "\n" << outcome.standard_error;
+      << what << "\n"
+      << outcome.standard_error;
 }
 
 class RunUnderFaults : public ::testing::TestWithParam<const char*> {
@@ -148,7 +149,8 @@ TEST_P(RunUnderFaults, ShortAndInterruptedCallsChangeNothing) {
 }
 
 TEST_P(RunUnderFaults, ASignalLeavesNothingBehind) {
-  constexpr std::pair<const char*, int> kSignals[] = {{"SIGINT", 2}, {"SIGTERM", 15}, {"SIGHUP", 1}};
+  constexpr std::pair<const char*, int> kSignals[] = {
+      {"SIGINT", 2}, {"SIGTERM", 15}, {"SIGHUP", 1}};
   long shift = 0;
   for (const auto& [name, number] : kSignals) {
     for (const long k : chosen(whole_.counts.at("any") - shift)) {

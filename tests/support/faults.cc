@@ -29,12 +29,13 @@
 namespace {
 
 enum Sort { kWrite, kRead, kSync, kRename, kOpen, kFolder, kMemory, kAny };
-constexpr const char* kSorts[] = {"write", "read", "sync", "rename", "open", "folder", "memory", "any"};
+constexpr const char* kSorts[] = {"write", "read",   "sync",   "rename",
+                                  "open",  "folder", "memory", "any"};
 
 constexpr struct {
   const char* name;
   int value;
-} kErrors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},     {"EINTR", EINTR}, {"EMFILE", EMFILE},
+} kErrors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},       {"EINTR", EINTR}, {"EMFILE", EMFILE},
                {"EACCES", EACCES}, {"EDQUOT", EDQUOT}, {"EROFS", EROFS}};
 constexpr struct {
   const char* name;
@@ -89,8 +90,8 @@ bool fails(Sort own, size_t* bytes = nullptr) {
 __attribute__((destructor)) void write_counts() {
   if (*count_file == '\0') return;
   sort = -1;
-  const int file = next<int(const char*, int, mode_t)>("open")(
-      count_file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const int file =
+      next<int(const char*, int, mode_t)>("open")(count_file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   for (int i = 0; i < 8; ++i) dprintf(file, "%s %ld\n", kSorts[i], counts[i].load());
   dprintf(file, "hit %d\n", hits.load());
 }
@@ -157,7 +158,8 @@ int open64(const char* path, int flags, ...) {
   static const auto real = next<int(const char*, int, ...)>("open64");
   va_list rest;
   va_start(rest, flags);
-  const auto mode = static_cast<mode_t>((flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, int) : 0);
+  const auto mode =
+      static_cast<mode_t>((flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, int) : 0);
   va_end(rest);
   return fails(kOpen) ? -1 : real(path, flags, mode);
 }
@@ -165,7 +167,8 @@ int open64(const char* path, int flags, ...) {
 int open(const char* path, int flags, ...) {
   va_list rest;
   va_start(rest, flags);
-  const auto mode = static_cast<mode_t>((flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, int) : 0);
+  const auto mode =
+      static_cast<mode_t>((flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, int) : 0);
   va_end(rest);
   return open64(path, flags, mode);
 }

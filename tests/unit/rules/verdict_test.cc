@@ -110,9 +110,11 @@ TEST(Verdict, TheHeadlineSaysThatProcessesWereLeftOut) {
             "beyond 1 left out.");
   Finding broken;
   broken.severity = Severity::Error;
-  broken.headline = "Rank 3 on a-host-with-a-long-name was killed by the kernel for want of memory "
-                    "(12 GiB, of 16).";
-  EXPECT_TRUE(make_verdict({broken}, job).headline.ends_with("; 12 lines of processes beyond 1 left out."));
+  broken.headline =
+      "Rank 3 on a-host-with-a-long-name was killed by the kernel for want of memory "
+      "(12 GiB, of 16).";
+  EXPECT_TRUE(
+      make_verdict({broken}, job).headline.ends_with("; 12 lines of processes beyond 1 left out."));
   EXPECT_LE(make_verdict({broken}, job).headline.size(), kMaxHeadline);
 }
 

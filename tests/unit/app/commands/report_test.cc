@@ -184,7 +184,8 @@ TEST(Bundle, ANameThatWouldBeLeftIsRefused) {
 TEST(Bundle, AUserMayBeCalledLikeAWordOfThePages) {
   for (const std::string user : {"max", "color", "path", "finding", "value"}) {
     testing::TempDir run;
-    run.add("a.log", std::string(kSecretLog) + "cd /home/" + user + "/x; export USER=" + user + "\n");
+    run.add("a.log",
+            std::string(kSecretLog) + "cd /home/" + user + "/x; export USER=" + user + "\n");
     const Unpacked bundle = bundle_of(run.path().string());
     const std::string& log = bundle.members.at("logs/a.log");
     EXPECT_EQ(log.find("/home/" + user), std::string::npos) << log;
