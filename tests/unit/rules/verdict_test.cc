@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rules/headline.h"
 #include "rules/load_rules.h"
 #include "unit/rules/sample_rules.h"
 
@@ -107,14 +108,14 @@ TEST(Verdict, TheHeadlineSaysThatProcessesWereLeftOut) {
   EXPECT_EQ(verdict.status, VerdictStatus::NothingFound) << "what was left out may hold a fault";
   EXPECT_EQ(verdict.headline,
             "The job finished, and nothing is wrong in what its logs show; 12 lines of processes "
-            "beyond 1 left out.");
+            "beyond 2 left out.");
   Finding broken;
   broken.severity = Severity::Error;
   broken.headline =
       "Rank 3 on a-host-with-a-long-name was killed by the kernel for want of memory "
       "(12 GiB, of 16).";
   EXPECT_TRUE(
-      make_verdict({broken}, job).headline.ends_with("; 12 lines of processes beyond 1 left out."));
+      make_verdict({broken}, job).headline.ends_with("; 12 lines of processes beyond 2 left out."));
   EXPECT_LE(make_verdict({broken}, job).headline.size(), kMaxHeadline);
 }
 
