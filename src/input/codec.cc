@@ -74,6 +74,7 @@ class GzipMembers {
   DecodeStep inflate(DecodeSpan& span) {
     // ISA-L does not write to its input, but does not say so.
     const char* const begin = span.in;
+    char* const out = span.out;
     state_.next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(begin));
     state_.avail_in = room(span.in, span.in_end);
     state_.next_out = reinterpret_cast<uint8_t*>(span.out);
@@ -81,7 +82,13 @@ class GzipMembers {
     const int code = isal_inflate(&state_);
     span.in = reinterpret_cast<const char*>(state_.next_in);
     span.out = reinterpret_cast<char*>(state_.next_out);
-    is_corrupt_ = code < ISAL_DECOMP_OK || has_unknown_flags(begin, span.in);
+    if (code == ISAL_INVALID_LOOKBACK || code == ISAL_INVALID_SYMBOL) drop_unmade_copy(out, span);
+    is_corrupt_ = code < ISAL_DECOMP_OK;
+    if (has_unknown_flags(begin, span.in)) {
+      is_corrupt_ = true;
+      span.out = out;  // Nothing that stands behind them in the member.
+      state_.tmp_out_processed = state_.tmp_out_valid;
+    }
     if (is_corrupt_ || state_.block_state != ISAL_BLOCK_FINISH) return DecodeStep::More;
     isal_inflate_reset(&state_);
     header_bytes_ = 0;
@@ -96,6 +103,23 @@ class GzipMembers {
       if (header_bytes_++ == kFlagsAt && (*begin & kReserved) != 0) return true;
     }
     return false;
+  }
+
+  /// ISA-L has counted the bytes of a copy from nowhere, and made none of them. In their place
+  /// stands whatever was there; the first two are the symbol of their number, 254 more.
+  void drop_unmade_copy(const char* begin, DecodeSpan& span) {
+    const int left = state_.tmp_out_valid - state_.tmp_out_processed;
+    const auto before_end = [&](int bytes) {
+      return bytes <= left ? state_.tmp_out_buffer[state_.tmp_out_valid - bytes]
+                           : static_cast<uint8_t>(span.out[left - bytes]);
+    };
+    for (auto bytes = static_cast<int>(std::min<ptrdiff_t>(258, left + (span.out - begin)));
+         bytes >= 3; --bytes) {
+      if (before_end(bytes) + 256 * before_end(bytes - 1) != 254 + bytes) continue;
+      state_.tmp_out_valid -= std::min(bytes, left);
+      span.out -= bytes - std::min(bytes, left);
+      return;
+    }
   }
 
   /// ISA-L unpacks into a buffer of its own first. When it meets damage there, good bytes may be
