@@ -1,5 +1,8 @@
 #include "app/configuration_file.h"
 
+// It asserts what a mistake in a file breaks, "[$x]", and then reports the mistake all the same.
+#define TOML_ASSERT(condition) static_assert(true)
+
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
