@@ -114,11 +114,57 @@ void fuzz_foreign_filter(std::string_view bytes) {
   require(!finder().find(line, marker) && !holds_process(line));
 }
 
-/// Three threads and small stretches read what one thread reads in one go. The first byte is the
-/// size of stretches.
+namespace {
+
+/// What logs consist of. "%" stands for the rank of who prints it.
+constexpr std::string_view kLines[] = {
+    "n1:4%:4% [%] NCCL INFO NCCL version 2.28.9+cuda13.0",
+    "n1:4%:4% [%] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>",
+    "n1:4%:4% [%] NCCL INFO ncclCommInitRank comm 0x5% rank % nranks 4 cudaDev % nvmlDev % busId "
+    "6%0 "
+    "commId 0x9c1b - Init START",
+    "n1:4%:4% [%] NCCL INFO ncclCommInitRank comm 0x5% rank % nranks 4 cudaDev % nvmlDev % busId "
+    "6%0 "
+    "commId 0x9c1b - Init COMPLETE",
+    "n1:4%:4% [%] NCCL INFO Channel 00/0 : %[0] -> 1[0] [send] via NET/Socket/0",
+    "n1:4%:4% [%] NCCL INFO AllReduce: opCount 0 sendbuff 0x7f0 recvbuff 0x7f1 acc (nil) count 64 "
+    "datatype 7 op 0 root 0 comm 0x5% [nranks=4] stream 0x6",
+    "n1:4%:4% [%] NCCL INFO AllGather: opCount 1 sendbuff 0x7f0 recvbuff 0x7f1 acc (nil) count 64 "
+    "datatype 7 op 0 root 0 comm 0x5% [nranks=4] stream 0x6",
+    "n1:4%:4% [%] misc/socket.cc:42 NCCL WARN socketProgress: Connection closed by remote peer",
+    "n1:4%:4% [%] NCCL INFO comm 0x5% rank % nranks 4 cudaDev % busId 6%0 - Destroy COMPLETE",
+    "[rank%]:[E209 11:22:33.123456789 ProcessGroupNCCL.cpp:689] [Rank %] Watchdog caught "
+    "collective "
+    "operation timeout: WorkNCCL(SeqNum=3, OpType=ALLREDUCE, NumelIn=8, NumelOut=8, "
+    "Timeout(ms)=600000) ran for 600011 milliseconds before timing out.",
+    "[rank%]: RuntimeError: NCCL communicator was aborted on rank %",
+    "srun: error: n7: task %: Exited with exit code 134",
+    "2026-01-05 12:00:0% step % loss 0.5",
+    "n1:4%:4% [%] NCCL INFO no such line as this one",
+    "training goes on",
+};
+
+/// A byte is a line: its kind and who prints it.
+std::string log_of(std::string_view bytes) {
+  std::string log;
+  for (const char c : bytes) {
+    const auto byte = static_cast<uint8_t>(c);
+    for (const char printed : kLines[(byte / 4) % std::size(kLines)]) {
+      log += printed == '%' ? static_cast<char>('0' + byte % 4) : printed;
+    }
+    log += '\n';
+  }
+  return log;
+}
+
+}  // namespace
+
+/// Three threads and small stretches read of whole lines what one thread reads in one go. The first
+/// byte is the size of stretches.
 void fuzz_threads(std::string_view bytes) {
   const uint64_t unit_bytes = 1 + uint64_t{take_byte(bytes)} * 8;
-  const MemoryFile log(bytes);
+  const std::string text = log_of(bytes) + "the end\n";
+  const MemoryFile log(text);
   const std::string path = log.path();
   const auto read = [&](int threads, uint64_t unit) {
     ReadSettings settings{.threads = threads, .unit_bytes = unit};

@@ -95,7 +95,10 @@ class Checker {
     if (text.starts_with("</details>")) --open_details_;
     for (const std::string_view mark : {"@", "#", "$", "_", "www.", "GH-"}) {
       const size_t at = text.find(mark);
-      if (at == text.npos || (mark == "#" && text.substr(at - 1).starts_with("&#124;"))) continue;
+      if (at == text.npos) continue;
+      if (mark == "#" && at > 0 && text.substr(at - 1).starts_with("&#124;")) continue;
+      // Without a number it names no issue.
+      if (mark == "GH-" && (at + 3 == text.size() || !is_digit(text[at + 3]))) continue;
       complain(fmt::format("\"{}\" outside of code", mark));
     }
     for (size_t at = 0; at < text.size(); ++at) read_character(text, at);
