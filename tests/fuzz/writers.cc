@@ -168,21 +168,4 @@ void fuzz_tables(std::string_view bytes) {
   for (const auto& row : rows) require(row.size() == table.columns.size());
 }
 
-/// What programs that show text get of it: no code that steers a terminal, no mark that turns the
-/// direction, no formula.
-void fuzz_inert_tables(std::string_view bytes) {
-  const Table table = table_of_bytes(bytes);
-  const std::string csv = written(write_table_csv, table);
-  for (const auto& row : read_csv(csv)) {
-    for (const std::string& cell : row) {
-      const bool runs =
-          !cell.empty() && std::string_view("=+-@").find(cell[0]) != std::string::npos;
-      require(!runs);
-      for (const std::string_view line : split(cell, '\n')) require_plain(std::string(line));
-    }
-  }
-  require_plain(written(write_table_json, table));
-  require_plain(written(write_table_jsonl, table));
-}
-
 }  // namespace ncclog::fuzz
