@@ -136,6 +136,60 @@ bool is_stray_voice(const SpeakerLog& log) {
 
 }  // namespace
 
+/// True if `later` says once more what the lines of `earlier` say. An id is given to one
+/// communicator, and that is neither begun nor completed, nor ended, twice.
+static bool repeats(const CommSegment& earlier, const CommSegment& later) {
+  const bool has_calls = later.calls || later.traces;
+  const bool only_ends = later.ended.is_known() && !later.started.is_known() &&
+                         !later.completed.is_known() && later.nnodes < 0 && !has_calls;
+  const bool same_id = later.comm_id == earlier.comm_id || (only_ends && later.comm_id == 0);
+  const bool same_rank = later.rank == earlier.rank || later.rank < 0 || earlier.rank < 0;
+  return earlier.comm_id != 0 && same_id && same_rank && !(has_calls && earlier.ended.is_known());
+}
+
+/// Joins each segment with the one before it that it repeats. Gives the new place of each.
+static std::vector<int> join_repeated(std::vector<CommSegment>& segments) {
+  using Segment = CommSegment;
+  std::unordered_map<uint64_t, size_t> latest;  // By pointer, into `kept`.
+  std::vector<int> places;
+  std::vector<Segment> kept;
+  for (Segment& segment : segments) {
+    const auto [known, is_new] = latest.try_emplace(segment.comm, kept.size());
+    if (!is_new && repeats(kept[known->second], segment)) {
+      Segment& earlier = kept[known->second];
+      fill_unknown(earlier, segment, &Segment::rank, &Segment::started, &Segment::completed,
+                   &Segment::announced, &Segment::nnodes, &Segment::local_ranks, &Segment::ended,
+                   &Segment::end);
+      if (segment.calls) earlier.calls.change().merge(*segment.calls);
+      if (segment.traces) earlier.traces.change().merge(*segment.traces);
+    } else {
+      known->second = kept.size();
+      kept.push_back(std::move(segment));
+    }
+    places.push_back(static_cast<int>(known->second));
+  }
+  segments = std::move(kept);
+  return places;
+}
+
+void join_repeated_segments(std::vector<SpeakerLog>& logs) {
+  for (SpeakerLog& log : logs) {
+    if (log.comms.all.size() < 2) continue;
+    std::vector<SourceRef> begins;
+    for (const CommSegment& segment : log.comms.all) begins.push_back(segment.started);
+    const std::vector<int> places = join_repeated(log.comms.all);
+    if (log.comms.all.size() == places.size()) continue;
+    if (log.calls) log.calls.change().tape.renumber(places);
+    if (log.traces) log.traces.change().tape.renumber(places);
+    // A line between the two is one of those that came twice.
+    for (size_t i = 0; i < places.size(); ++i) {
+      const SourceRef first = log.comms.all[static_cast<size_t>(places[i])].started;
+      std::erase_if(log.starts,
+                    [&](SourceRef start) { return first < start && start < begins[i]; });
+    }
+  }
+}
+
 void drop_unplaced_segments(std::vector<SpeakerLog>& logs) {
   // Old releases print neither the id nor the beginning: who is complete is as good as placed.
   const bool are_told = std::ranges::any_of(logs, [](const SpeakerLog& log) {
@@ -333,6 +387,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   }
   // Before anything is built of them: a torn name would become a process.
   join_torn_speakers(job.logs);
+  join_repeated_segments(job.logs);
   build_writers(job, shard.writers);
   drop_unplaced_segments(job.logs);
   drop_contradicted_values(job.logs);

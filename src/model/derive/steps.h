@@ -40,6 +40,17 @@ std::vector<RasReport> read_ras_text(const std::deque<OwnedRecord>& lines);
 /// host of a pid that says much more elsewhere; a task or host that says nothing recognised.
 void join_torn_speakers(std::vector<SpeakerLog>& logs);
 
+// Lines that can occur once and came twice.
+//
+//   comm 0x5a rank 0 nranks 2 … commId 0xabc1 - Init START
+//   comm 0x5a rank 0 nranks 2 … commId 0xabc1 - Init START
+//
+// Collectors deliver a line again that was not acknowledged, and logs are pasted twice. Lines of
+// calls never count as one: where opCount stands still they are the same byte for byte.
+
+/// Joins the lives of communicators that are one told twice.
+void join_repeated_segments(std::vector<SpeakerLog>& logs);
+
 /// Sets aside what torn logs say about communicators whose id or beginning is lost: whose they are
 /// cannot be told, and a guess would make new ones. Where no log prints either, those stay whose
 /// initialisation is complete.

@@ -402,6 +402,50 @@ TEST(BuildJob, LabelsOfAnExcerptDoNotSayHowManyRanksThereAre) {
   for (const Process& process : job.processes) EXPECT_EQ(process.rank, -1);
 }
 
+TEST(BuildJob, WhatIsPrintedOnceOfACommunicatorCountsOnceHoweverOftenItCame) {
+  const std::string head = "node-a:10:10 [0] NCCL INFO ";
+  const std::string comm = head + "ncclCommInitRank comm 0xa rank 0 nranks 1 cudaDev 0 busId 60 ";
+  const std::string start = comm + "commId 0xc0ffee - Init START\n";
+  const std::string layout =
+      head + "comm 0xa rank 0 nRanks 1 nNodes 1 localRanks 1 localRank 0 MNNVL 0\n";
+  const std::string complete = comm + "commId 0xc0ffee - Init COMPLETE\n";
+  const std::string call = head +
+                           "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 4 datatype 7 op 0 "
+                           "root 0 comm 0xa [nranks=1] stream 0x3\n";
+  const std::string end = head + "comm 0xa rank 0 nranks 1 cudaDev 0 busId 60 - Destroy COMPLETE\n";
+  const std::string all = start + layout + complete + call + call + end;
+  struct RepeatedRow {
+    std::string_view name;
+    std::string log;
+    size_t segments = 1;
+    uint64_t calls = 2;
+  };
+  const RepeatedRow rows[] = {
+      {"nothing", all},
+      {"the start", start + all},
+      {"start and layout", start + layout + all},
+      {"the completion", start + layout + complete + complete + call + call + end},
+      {"the whole initialisation", start + layout + complete + all},
+      {"start and completion in the wrong order", layout + complete + start + call + call + end},
+      {"the start, between calls", start + layout + complete + call + start + call + end},
+      {"the end", all + end},
+      {"calls are never one", start + layout + complete + call + call + call + end, 1, 3},
+      {"a second life has another id",
+       all + "node-a:10:10 [0] NCCL INFO ncclCommInitRank comm 0xa rank 0 nranks 1 cudaDev 0 busId "
+             "60 commId 0xc0ffef - Init START\n",
+       2},
+  };
+  for (const RepeatedRow& row : rows) {
+    const Job job = job_from_text(row.log);
+    ASSERT_EQ(job.logs.size(), 1u) << row.name;
+    const std::vector<CommSegment>& segments = job.logs[0].comms.all;
+    EXPECT_EQ(segments.size(), row.segments) << row.name;
+    EXPECT_EQ(segments[0].calls->total, row.calls) << row.name;
+    EXPECT_TRUE(segments[0].started.is_known() && segments[0].completed.is_known()) << row.name;
+    EXPECT_EQ(segments[0].end, CommFate::Destroyed) << row.name;
+  }
+}
+
 TEST(BuildJob, CountsWhatRayLeftOut) {
   const Job job = job_from_text(
       "(W pid=10) node-a:10:10 [0] NCCL INFO NCCL_IB_HCA set to mlx5 [repeated 7x across "
