@@ -80,6 +80,7 @@ bool LineReader::next_slowly(Line& line) {
   line.has_high = odd.high;
   ++lines_;
   add_losses(line);
+  line.cut |= piece_end == end_;
   consume(piece_end);
   return true;
 }

@@ -121,6 +121,20 @@ std::optional<RowShape> shape_of(const Columns& row, size_t first, size_t values
   return shape;
 }
 
+/// The four, or three, values from cell `first` on may be such: no time is negative, no bus carries
+/// more than twice what the algorithm does, and errors are counted or have an exponent. Those of a
+/// row that was cut inside a number, or glued to another one, do not fit.
+bool are_values(const Columns& row, size_t first, bool has_wrong) {
+  if (first == 0) return true;
+  const auto algbw = parse_decimal(row[first + 1]);
+  const auto busbw = parse_decimal(row[first + 2]);
+  constexpr double kRounding = 0.02;
+  const bool fits = !algbw || !busbw || *busbw <= 2 * *algbw + kRounding;
+  const std::string_view wrong = has_wrong ? row[first + 3] : std::string_view();
+  const bool is_count = wrong.find('.') == wrong.npos || wrong.find('e') != wrong.npos;
+  return !row[first].starts_with('-') && fits && is_count;
+}
+
 constexpr std::string_view kOutOfPlace[] = {"time", "algbw", "busbw", "wrong"};
 constexpr std::string_view kInPlace[] = {"time_in_place", "algbw_in_place", "busbw_in_place",
                                          "wrong_in_place"};
@@ -155,8 +169,13 @@ bool recognise_nccl_tests_result(std::string_view text, Message& message) {
   const size_t first = has_redop ? 4 : 3;
   size_t end = first;
   while (end < row.count && is_measure(row[end])) ++end;
+  // A number that something is glued to is cut.
+  if (is_digit(row[end].empty() ? ' ' : row[end].front())) return false;
   const auto shape = shape_of(row, first, end - first);
-  if (!shape) return false;
+  if (!shape || !are_values(row, shape->out_of_place, shape->has_wrong) ||
+      !are_values(row, shape->in_place, shape->has_wrong)) {
+    return false;
+  }
   // Two ways with errors make up a row of nccl-tests alone.
   const bool is_full = shape->out_of_place > 0 && shape->in_place > 0 && shape->has_wrong;
   if (!is_full && !equals_one_of(row[2], listed_words("datatype"))) return false;

@@ -232,6 +232,20 @@ NcclTestsRow row_of(const NcclTestsResult& said, const Record& record) {
   };
 }
 
+/// Whether a row has the columns below that heading. One that was cut between two of them, or has
+/// lost its end, has not; in place alone is how replayed traces are measured.
+bool has_columns(const NcclTestsRow& row, std::string_view heading) {
+  if (heading.empty()) return true;
+  const auto words = split_blanks(heading);
+  const auto ways = std::ranges::count(words, "busbw");
+  const bool has_errors = std::ranges::any_of(
+      words, [](std::string_view word) { return word == "#wrong" || word == "error"; });
+  const bool one = row.out_of_place.time.empty() != row.in_place.time.empty();
+  const NcclTestsValues& values = row.in_place.time.empty() ? row.out_of_place : row.in_place;
+  const bool fits = ways == (one ? 1 : 2) || (ways == 2 && row.out_of_place.time.empty());
+  return fits && has_errors == !values.wrong.empty();
+}
+
 /// Adds what a line of one of the parts says.
 void add_part(const Message& message, const Record& record, NcclTestsRun& run) {
   switch (message.kind->index) {
@@ -297,10 +311,15 @@ void name_by_command(const SpeakerLog& log, NcclTestsRun& run) {
 
 std::vector<NcclTestsRun> runs_of(const SpeakerLog& log) {
   std::vector<NcclTestsRun> runs;
+  std::string heading;  ///< Of the table whose rows come.
   size_t last = 0;
   for (const Record record : log.benchmarks->kept) {
     const Event event = parse_record(record);
     if (event.message.kind == nullptr) continue;
+    if (event.message.kind->name == "nccl_tests_columns") {
+      const std::string_view columns = event.message.field("columns");
+      if (!columns.empty()) heading = columns;
+    }
     const auto part = part_of(event.message);
     if (!part) continue;
     const bool repeats =
@@ -309,6 +328,10 @@ std::vector<NcclTestsRun> runs_of(const SpeakerLog& log) {
     if (runs.empty() || !goes_on) runs.push_back({.first = record.where});
     last = *part;
     add_part(event.message, record, runs.back());
+    std::vector<NcclTestsRow>& rows = runs.back().rows;
+    if (!rows.empty() && rows.back().where == record.where && !has_columns(rows.back(), heading)) {
+      rows.pop_back();
+    }
   }
   for (NcclTestsRun& run : runs) name_by_command(log, run);
   return runs;

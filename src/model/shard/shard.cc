@@ -200,6 +200,15 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
 
 }  // namespace
 
+/// A row that may have lost the end of its last number, as where a file was copied in the middle.
+bool is_cut_row(const Line& line, const Event& event) {
+  if (!line.cut || event.fate != LineFate::Recognised) return false;
+  const Library library = event.message.kind->library;
+  if (library != Library::NcclTests && library != Library::Benchmark) return false;
+  const std::string_view text = trim(line.text);
+  return !text.empty() && (is_digit(text.back()) || text.back() == '.') && !text.ends_with(" 0");
+}
+
 /// The log of the process that the line names, if that wrote lately.
 SpeakerLog* ShardWriter::recent_log(const Header& header) {
   const Recent& known = recent(header.pid);
@@ -254,6 +263,7 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
                        event.header.host.data() == line.text.data();
   if (!is_bare) pulse().add(where, line.text);
   note_markers(where, line.text, event);
+  if (is_cut_row(line, event)) return;
   keep_line(log, {where, input_, markers_seen_}, line.text, event, matched, shard_, texts_, trie_);
   keep_limits();
 }

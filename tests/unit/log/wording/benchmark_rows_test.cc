@@ -91,6 +91,13 @@ const std::vector<EventRow> kNcclTestsLines = {
      "nccl_tests_timeout host=node-a seconds=60 file=common.cu line=640"},
     {"node-a: Test CUDA failure common.cu:892 'out of memory'",
      "nccl_tests_failure host=node-a api=CUDA file=common.cu line=892 error=out of memory"},
+    // Rows that are cut inside a number, or whose numbers something is glued to, are none.
+    {"8388608 2097152 float sum -1 49.3 1.71 3.20 0 50.1 1.67 3.1",
+     "- 8388608 2097152 float sum -1 49.3 1.71 3.20 0 50.1 1.67 3.1"},
+    {"8388608 2097152 float none 0 49.3 170.15 3.20 0 50.1 167.43 3.14",
+     "- 8388608 2097152 float none 0 49.3 170.15 3.20 0 50.1 167.43 3.14"},
+    {"8388608 2097152 float sum -1 49.3 170.15 3.20 0 50.1 167.43 3.14 1node-a:4",
+     "- 8388608 2097152 float sum -1 49.3 170.15 3.20 0 50.1 167.43 3.14 1node-a:4"},
     // Numbers that are something else.
     {"1048576 262144 float", "- 1048576 262144 float"},
     {"12 7 apples 1 2 3 4", "- 12 7 apples 1 2 3 4"},
