@@ -219,6 +219,7 @@ void wrap_lines(DamagedRun& run, Seeded& seeded) {
   change_all(run, [&](Lines& lines, int) {
     std::vector<std::string> all;
     for (std::string_view line : lines.all) {
+      if (line.size() > width) run.touched.emplace_back(line);
       for (; line.size() > width; line.remove_prefix(width))
         all.emplace_back(line.substr(0, width));
       all.emplace_back(line);
