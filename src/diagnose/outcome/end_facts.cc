@@ -476,8 +476,9 @@ FactValue store_root_silent(const Job& job, const Instance&) {
   // The store is rank 0's, so this is its word.
   const bool counts_clients = root == 0 && any_said<StoreClientsMissing>(job);
   if (has_joined(job, root) || may_have_failed(job, root) || counts_clients) return no();
-  // What the rank says of itself may be among the torn lines.
-  if (is_torn(job)) return unknown();
+  // What the rank says of itself may be among the torn lines; where somebody did not find its store,
+  // it need not have been late.
+  if (is_torn(job) || any_said<StoreConnectTimeout>(job)) return unknown();
   constexpr std::string_view kClosed[] = {"likely closed", "got 0 bytes", "Connection reset",
                                           "Broken pipe"};
   const bool is_closed = std::ranges::all_of(
