@@ -154,19 +154,23 @@ std::string decimals_of(std::string_view field, int decimals) {
 }
 
 /// rccl-tests' CSV. Headings lack the column "nodes" that lines of some releases have, so that what
-/// comes last is counted from the end of a line.
+/// comes last is counted from the end of a line. Other lines than that were cut or glued, and the
+/// end of the last one may be missing.
 NcclTestsRun read_table(std::string_view bytes) {
   constexpr size_t kFirst = 2;  // numCycle, the operation.
   constexpr size_t kLast = 8;   // size, type, redop, inPlace, time, algBw, busBw, #wrong.
   NcclTestsRun run;
   run.first = {0, 1};
   uint64_t number = 0;
-  for (std::string_view line : split(bytes, '\n')) {
+  const auto columns =
+      static_cast<size_t>(std::ranges::count(bytes.substr(0, bytes.find('\n')), ',')) + 1;
+  for (std::string_view line : split(bytes.substr(0, bytes.rfind('\n')), '\n')) {
     ++number;
     if (line.ends_with('\r')) line.remove_suffix(1);
     const std::vector<std::string> fields = fields_of(line);
     if (run.rows.size() == kMaxRows) break;
-    if (fields.size() <= kFirst + kLast || fields.size() > kFirst + 4 + kLast) continue;
+    const bool is_row = fields.size() == columns || fields.size() == columns + 1;
+    if (!is_row || columns <= kFirst + kLast || fields.size() > kFirst + 4 + kLast) continue;
     const auto last = fields.end() - kLast;
     const auto size = parse_int(last[0]);
     if (!size || *size < 0) continue;

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "import/import.h"
 
@@ -103,11 +106,35 @@ TEST(NcclTestsCsv, WhatIsNoResultIsPassedOver) {
   EXPECT_EQ(import_nccl_tests("numCycle,busbw\n").problem, "it holds no results");
   EXPECT_EQ(import_nccl_tests("numCycle,busbw\n0,a,8,-5,f,s,0,1,2,3,0\n,,,,,,,,,,\n").problem,
             "it holds no results");
-  const auto import = import_nccl_tests("numCycle,busbw\n0,a,99999999999,8,f,s,0,nan,1e999,-3,x\n" +
-                                        std::string(100000, ','));
+  const auto import = import_nccl_tests(
+      "numCycle,name,gpus,size,type,redop,inplace,time,algbw,busbw,#wrong\n"
+      "0,a,99999999999,8,f,s,0,nan,1e999,-3,x\n" +
+      std::string(100000, ','));
   ASSERT_EQ(import.value.rows.size(), 1U);
   EXPECT_EQ(import.value.nranks, -1);
   EXPECT_EQ(import.value.rows[0].out_of_place.time, "");
+}
+
+TEST(NcclTestsCsv, ACutFileHoldsTheRowsBeforeTheCut) {
+  const std::string all =
+      "numCycle,collective,gpus,size,type,redop,inplace,time,algbw,busbw,#wrong\n"
+      "0,\"AllReduce\",8,1048576,\"float\",\"sum\",0,55.66,18.84,32.97,\"0\"\n"
+      "0,\"AllReduce\",8,2097152,\"float\",\"sum\",0,80.01,26.21,45.87,12\n";
+  const auto rows_of = [](std::string_view text) {
+    std::vector<std::string> rows;
+    for (const NcclTestsRow& row : import_nccl_tests(text).value.rows) rows.push_back(row.text);
+    return rows;
+  };
+  const std::vector<std::string> whole = rows_of(all);
+  ASSERT_EQ(whole.size(), 2U);
+  for (size_t size = 10; size < all.size(); ++size) {
+    const std::vector<std::string> rows = rows_of(std::string_view(all).substr(0, size));
+    EXPECT_TRUE(std::ranges::equal(rows, std::span(whole).first(rows.size()))) << size;
+  }
+  // A line that lost its beginning, and two in one.
+  const size_t second = all.rfind("0,\"AllR");
+  EXPECT_EQ(rows_of(all.substr(0, second) + all.substr(second + 14)).size(), 1U);
+  EXPECT_EQ(rows_of(all + "0,\"AllReduce\",8,1,0,\"AllReduce\",8,2,f,sum,0,1,1,1,0\n").size(), 2U);
 }
 
 TEST(NcclTestsJson, WhatIsNoResultIsRefused) {
