@@ -150,36 +150,78 @@ bool is_of_one_run(const Job& job) {
   return job.runs == 1 && std::ranges::none_of(job.processes, &Process::restarted);
 }
 
-bool has_sub_communicators(const Job& job) {
+static bool find_sub_communicators(const Job& job) {
   // Largest first.
   return std::ranges::any_of(job.communicators, [&](const Communicator& comm) {
     return comm.is_child || (comm.nranks > 0 && comm.nranks < job.communicators.front().nranks);
   });
 }
 
+bool has_sub_communicators(const Job& job) { return job.answers.of<&find_sub_communicators>(job); }
+
+namespace {
+
+/// By the number that `of` has of each: the place of the only one with it, or -1; of the first one
+/// where `takes_first`.
+template <bool takes_first = false, typename T, typename Number>
+std::unordered_map<int64_t, int> places_by(const std::vector<T>& all, Number T::*of) {
+  std::unordered_map<int64_t, int> places;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].*of < 0) continue;
+    const auto [known, is_new] = places.try_emplace(all[i].*of, static_cast<int>(i));
+    if (!is_new && !takes_first) known->second = -1;
+  }
+  return places;
+}
+
+std::unordered_map<int64_t, int> files_by_rank(const Job& job) {
+  return places_by<true>(job.inputs, &JobInput::rank);
+}
+
+std::unordered_map<int64_t, int> processes_by_rank(const Job& job) {
+  return places_by(job.processes, &Process::rank);
+}
+
+std::unordered_map<int64_t, int> processes_by_pid(const Job& job) {
+  return places_by(job.processes, &Process::pid);
+}
+
+/// What `places` has of the number; -1: nothing.
+int place_of(const std::unordered_map<int64_t, int>& places, int64_t number) {
+  const auto place = places.find(number);
+  return place == places.end() ? -1 : place->second;
+}
+
+/// By pid, the host on which tables list it; nullopt: several.
+std::unordered_map<int64_t, std::optional<std::string_view>> find_listed_hosts(const Job& job) {
+  std::unordered_map<int64_t, std::optional<std::string_view>> hosts;
+  for (const ListedRank& row : job.listed_ranks) {
+    std::optional<std::string_view>& host = hosts.try_emplace(row.pid, "").first->second;
+    if (!host || row.host == *host) continue;
+    host = host->empty() ? std::optional<std::string_view>(row.host) : std::nullopt;
+  }
+  return hosts;
+}
+
+}  // namespace
+
 const JobInput* file_of_rank(const Job& job, int rank) {
-  const auto file = std::ranges::find(job.inputs, rank, &JobInput::rank);
-  return rank < 0 || file == job.inputs.end() ? nullptr : &*file;
+  const int file = place_of(job.answers.of<&files_by_rank>(job), rank);
+  return file < 0 ? nullptr : &job.inputs[static_cast<size_t>(file)];
 }
 
 int process_of_rank(const Job& job, int rank) {
-  if (rank < 0) return -1;
-  return find_only(job.processes, [&](const Process& process) { return process.rank == rank; });
+  return place_of(job.answers.of<&processes_by_rank>(job), rank);
 }
 
 std::string_view listed_host(const Job& job, int64_t pid) {
-  std::string_view host;
-  for (const ListedRank& row : job.listed_ranks) {
-    if (pid < 0 || row.pid != pid || row.host == host) continue;
-    if (!host.empty()) return {};
-    host = row.host;
-  }
-  return host;
+  const auto& hosts = job.answers.of<&find_listed_hosts>(job);
+  const auto host = hosts.find(pid);
+  return pid < 0 || host == hosts.end() ? "" : host->second.value_or("");
 }
 
 int process_of_pid(const Job& job, int64_t pid) {
-  if (pid < 0) return -1;
-  return find_only(job.processes, [&](const Process& process) { return process.pid == pid; });
+  return place_of(job.answers.of<&processes_by_pid>(job), pid);
 }
 
 const CommSegment& segment_of(const Job& job, const CommRank& rank) {
