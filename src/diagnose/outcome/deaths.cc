@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "diagnose/outcome/end_marks.h"
@@ -58,9 +60,13 @@ class DeathCollector {
     for_each_said<WorkerUnkillable, WorkerClosing>(
         job_, [&](const auto& said) { victims_.try_emplace(said.message.pid, said.where()); });
     victims_.erase(-1);
-    for_each_said<TreeKilled>(
-        job_, [&](const Said<TreeKilled>& said) { tree_kills_.push_back(said.where()); });
+    for_each_said<TreeKilled>(job_, [&](const Said<TreeKilled>& said) {
+      SourceRef& first = tree_kills_.try_emplace(said.where().unit, said.where()).first->second;
+      first = std::min(first, said.where());
+    });
   }
+
+  static bool is_nameless(const Death& death) { return death.pid < 0 && death.rank < 0; }
 
   /// Its launcher ended it. Some send their signal to processes of which they reported the end
   /// before.
@@ -74,29 +80,55 @@ class DeathCollector {
   /// Killed with all others of its program. Where the kernel or Slurm wanted the memory they say so.
   bool is_killed_with_tree(const ExitReport& exit) const {
     const SourceRef ended = exit.record.where;
-    return !exit.ended.status.starts_with("Out Of Memory") &&
-           std::ranges::any_of(tree_kills_, [&](SourceRef told) {
-             return told.unit == ended.unit && told < ended;
-           });
+    const auto told = tree_kills_.find(ended.unit);
+    return !exit.ended.status.starts_with("Out Of Memory") && told != tree_kills_.end() &&
+           told->second < ended;
+  }
+
+  /// The first death of that signal that `death` may be, by pid or rank; of two that name nobody,
+  /// where no host tells that they are two: "OOMKilled" and its exit code on the next line.
+  size_t number_of(const Death& death) const {
+    size_t first = deaths_.size();
+    const auto look = [&](const auto& numbers, const auto& key) {
+      const auto known = numbers.find({death.signal, key});
+      if (known != numbers.end()) first = std::min(first, known->second);
+    };
+    if (death.pid >= 0) look(by_pid_, death.pid);
+    if (death.rank >= 0) look(by_rank_, death.rank);
+    if (!is_nameless(death)) return first;
+    look(nameless_, std::string());
+    if (!death.host.empty()) {
+      look(nameless_, death.host);
+    } else if (const auto any = first_nameless_.find(death.signal); any != first_nameless_.end()) {
+      first = std::min(first, any->second);
+    }
+    return first;
   }
 
   void add(Death death) {
     if (is_victim(death)) return;
-    for (Death& known : deaths_) {
-      const bool same_pid = death.pid >= 0 && known.pid == death.pid;
-      const bool same_rank = death.rank >= 0 && known.rank == death.rank;
-      // Two that name nobody may be one: "OOMKilled" and its exit code on the next line.
-      const bool both_nameless =
-          known.pid < 0 && known.rank < 0 && death.pid < 0 && death.rank < 0 &&
-          (known.host.empty() || death.host.empty() || known.host == death.host);
-      if (known.signal != death.signal || !(same_pid || same_rank || both_nameless)) continue;
+    const size_t number = number_of(death);
+    if (number == deaths_.size()) {
+      deaths_.push_back(std::move(death));
+    } else {
+      Death& known = deaths_[number];
+      const bool was_nameless = is_nameless(known);
+      if (was_nameless) nameless_.erase({known.signal, known.host});
       if (known.rank < 0) known.rank = death.rank;
       if (known.pid < 0) known.pid = death.pid;
       if (known.host.empty()) known.host = death.host;
       if (known.local_rank < 0) known.local_rank = death.local_rank;
-      return;
     }
-    deaths_.push_back(std::move(death));
+    const Death& known = deaths_[number];
+    const auto note = [&](auto& numbers, const auto& key) {
+      size_t& first = numbers.try_emplace({known.signal, key}, number).first->second;
+      first = std::min(first, number);
+    };
+    if (known.pid >= 0) note(by_pid_, known.pid);
+    if (known.rank >= 0) note(by_rank_, known.rank);
+    if (!is_nameless(known)) return;
+    note(nameless_, known.host);
+    first_nameless_.try_emplace(known.signal, number);
   }
 
   void add_exits() {
@@ -132,8 +164,9 @@ class DeathCollector {
   /// Counts if the pid is a process of the job, by NCCL's lines or by another report of its death.
   void add_kernel_death(int signal, const KernelEvent& event) {
     if (event.pid < 0) return;
-    const bool reported =
-        std::ranges::any_of(deaths_, [&](const Death& death) { return death.pid == event.pid; });
+    const bool reported = std::ranges::any_of(std::array{6, 7, 9, 11}, [&](int each) {
+      return by_pid_.contains({each, event.pid});
+    });
     if (event.relation != KernelRelation::Process && !reported) return;
     add({signal, event.pid, event.rank, event.host, -1, {event.where, event.text}});
   }
@@ -150,34 +183,38 @@ class DeathCollector {
 
   /// "Detected 1 oom_kill event" is the same death that another line gives a name.
   void drop_nameless() {
-    const auto nameless = [](const Death& death) { return death.pid < 0 && death.rank < 0; };
-    const std::vector<Death> all = deaths_;
+    std::set<int> named;
+    for (const Death& death : deaths_)
+      if (!is_nameless(death)) named.insert(death.signal);
     std::erase_if(deaths_, [&](const Death& death) {
-      return nameless(death) && std::ranges::any_of(all, [&](const Death& other) {
-               return other.signal == death.signal && !nameless(other);
-             });
+      return is_nameless(death) && named.contains(death.signal);
     });
   }
 
   const Job& job_;
   std::map<int64_t, SourceRef> victims_;  ///< By pid: the first line that says so.
-  std::vector<SourceRef> tree_kills_;     ///< Lines that announce the end of all processes.
+  /// By stretch of input, the first line that announces the end of all processes.
+  std::map<uint64_t, SourceRef> tree_kills_;
   std::vector<Death> deaths_;
+  // By signal, the first of `deaths_` with that pid, with that rank, and without both by host.
+  std::map<std::pair<int, int64_t>, size_t> by_pid_;
+  std::map<std::pair<int, int>, size_t> by_rank_;
+  std::map<std::pair<int, std::string>, size_t> nameless_;
+  std::map<int, size_t> first_nameless_;
 };
 
 }  // namespace
 
-std::vector<Death> deaths(const Job& job) {
+template <bool are_aborts>
+static std::vector<Death> find_deaths(const Job& job) {
   std::vector<Death> all = DeathCollector(job).collect();
-  std::erase_if(all, [](const Death& death) { return death.signal == 6; });
+  std::erase_if(all, [](const Death& death) { return (death.signal == 6) != are_aborts; });
   return all;
 }
 
-std::vector<Death> aborts(const Job& job) {
-  std::vector<Death> all = DeathCollector(job).collect();
-  std::erase_if(all, [](const Death& death) { return death.signal != 6; });
-  return all;
-}
+std::vector<Death> deaths(const Job& job) { return job.answers.of<&find_deaths<false>>(job); }
+
+std::vector<Death> aborts(const Job& job) { return job.answers.of<&find_deaths<true>>(job); }
 
 int local_rank_in(const ExitReport& exit) {
   if (exit.record.kind() != kKindIndex<WorkerFailed>) return -1;

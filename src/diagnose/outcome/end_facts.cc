@@ -95,22 +95,37 @@ FactValue lost_peers(const Job& job, const Instance&) {
     losses.push_back({nth_process(job, said.process).host, to_valid_utf8(said.message.host),
                       time_of(said.record())});
   });
+  // By host, and by whether the time names a zone.
+  std::map<std::pair<std::string, bool>, int64_t> earliest;
+  for (const Loss& own : losses) {
+    if (own.host.empty() || !own.time.known()) continue;
+    const auto at = earliest.try_emplace({own.host, own.time.has_zone}, own.time.nanoseconds).first;
+    at->second = std::min(at->second, own.time.nanoseconds);
+  }
   const auto lost_before = [&](const Loss& loss) {
-    return std::ranges::any_of(losses, [&](const Loss& own) {
-      return !own.host.empty() && loss.peer.substr(0, loss.peer.find('<')) == own.host &&
-             own.time.known() && loss.time.known() && own.time.has_zone == loss.time.has_zone &&
-             own.time.nanoseconds < loss.time.nanoseconds;
-    });
+    const auto own = earliest.find({loss.peer.substr(0, loss.peer.find('<')), loss.time.has_zone});
+    return loss.time.known() && own != earliest.end() && own->second < loss.time.nanoseconds;
   };
   std::vector<std::string> first;
   std::vector<std::string> all;
+  std::set<std::string> known;
+  std::set<std::string> known_first;
   for (const Loss& loss : losses) {
-    if (std::ranges::find(all, loss.peer) == all.end()) all.push_back(loss.peer);
-    const bool is_new = std::ranges::find(first, loss.peer) == first.end();
-    if (is_new && !lost_before(loss)) first.push_back(loss.peer);
+    if (known.insert(loss.peer).second) all.push_back(loss.peer);
+    const bool is_new = !known_first.contains(loss.peer) && !lost_before(loss);
+    if (is_new && known_first.insert(loss.peer).second) first.push_back(loss.peer);
   }
   if (all.empty()) return unknown();
   return yes(few_of(first.empty() ? all : first, kMostNamed, ", "));
+}
+
+/// By pid, the rank that some report of its end names.
+std::map<int64_t, int> find_reported_ranks(const Job& job) {
+  std::map<int64_t, int> ranks;
+  for (const ExitReport& exit : exit_reports(job)) {
+    if (exit.ended.pid >= 0 && exit.ended.rank >= 0) ranks.emplace(exit.ended.pid, exit.ended.rank);
+  }
+  return ranks;
 }
 
 /// Who ended by that report; torchrun's table names the rank.
@@ -120,9 +135,9 @@ Death who_ended(const Job& job, const ExitReport& exit) {
             .host = std::string(exit.ended.host),
             .local_rank = local_rank_in(exit),
             .line = {}};
-  for (const ExitReport& other : exit_reports(job)) {
-    if (who.rank < 0 && who.pid >= 0 && other.ended.pid == who.pid) who.rank = other.ended.rank;
-  }
+  const auto& ranks = job.answers.of<&find_reported_ranks>(job);
+  const auto told = ranks.find(who.pid);
+  if (who.rank < 0 && told != ranks.end()) who.rank = told->second;
   return who;
 }
 
@@ -318,11 +333,16 @@ std::vector<Death> deaths_by(const Job& job, int signal) {
 /// Whoever ends a hung job kills most of it: then the kill is how it ended, not why.
 bool is_cleaning_up(const Job& job, const std::vector<Death>& killed) {
   bool is_asked = any_said<JobCancelled>(job);
+  std::map<uint64_t, SourceRef> first;  // By stretch of input.
+  for (const Death& death : killed) {
+    const SourceRef where = death.line.where;
+    SourceRef& known = first.try_emplace(where.unit, where).first->second;
+    known = std::min(known, where);
+  }
   // mpirun says that it ends the job, too, because a process was killed before.
   for_each_said<LaunchStopped>(job, [&](const Said<LaunchStopped>& said) {
-    is_asked |= std::ranges::none_of(killed, [&](const Death& death) {
-      return death.line.where.unit == said.where().unit && death.line.where < said.where();
-    });
+    const auto death = first.find(said.where().unit);
+    is_asked |= death == first.end() || !(death->second < said.where());
   });
   if (is_asked && !any_said<OomKill>(job)) return true;
   // What a rank raised stands before all of them: whoever started the others ended them for that.
@@ -339,12 +359,11 @@ bool is_cleaning_up(const Job& job, const std::vector<Death>& killed) {
 /// What says that a kill was for want of memory: of one of these, or of a process that is not named.
 std::vector<Evidence> wants_of_memory(const Job& job, const std::vector<Death>& killed) {
   std::vector<Evidence> lines;
+  std::set<int64_t> pids;
+  for (const Death& death : killed) pids.insert(death.pid);
   for_each_said<OomKill>(job, [&](const Said<OomKill>& said) {
-    const bool is_one =
-        said.message.pid < 0 || std::ranges::any_of(killed, [&](const Death& death) {
-          return death.pid == said.message.pid;
-        });
-    if (is_one) lines.push_back(evidence_of(said.record()));
+    if (said.message.pid < 0 || pids.contains(said.message.pid))
+      lines.push_back(evidence_of(said.record()));
   });
   for (const Death& death : killed) {
     if (death.line.text.find(": Out Of Memory") != std::string::npos) lines.push_back(death.line);

@@ -10,22 +10,41 @@
 #include "base/sorting.h"
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
+#include "diagnose/facts/line_places.h"
 #include "diagnose/outcome/first_failure.h"
 #include "log/event.h"
 
 namespace ncclog {
 namespace {
 
-/// The rank in torchrun's table of failures, which stands above the exit code; -1: none does.
-int rank_above(const Job& job, SourceRef where) {
-  constexpr uint64_t kRowsAbove = 3;
+/// A row of torchrun's tables of failures that names a rank.
+struct FailureRow {
+  SourceRef where;
+  size_t number = 0;  ///< Among all rows, process by process.
   int rank = -1;
+};
+
+std::vector<FailureRow> find_rank_rows(const Job& job) {
+  std::vector<FailureRow> rows;
   for_each_said<FailureRank>(job, [&](const Said<FailureRank>& row) {
-    const SourceRef at = row.where();
-    const bool above = at.unit == where.unit && at < where && where.line - at.line <= kRowsAbove;
-    if (above) rank = row.message.rank;
+    rows.push_back({row.where(), rows.size(), row.message.rank});
   });
-  return rank;
+  std::ranges::sort(rows, {},
+                    [](const FailureRow& row) { return std::pair(row.where, row.number); });
+  return rows;
+}
+
+/// The rank in torchrun's table of failures, which stands above the exit code; -1: none does.
+int rank_above(const std::vector<FailureRow>& rows, SourceRef where) {
+  constexpr uint64_t kRowsAbove = 3;
+  const FailureRow* last = nullptr;
+  for (auto row = std::ranges::lower_bound(rows, where, {}, &FailureRow::where);
+       row != rows.begin();) {
+    const SourceRef at = (--row)->where;
+    if (at.unit != where.unit || where.line - at.line > kRowsAbove) break;
+    if (last == nullptr || last->number < row->number) last = &*row;
+  }
+  return last == nullptr ? -1 : last->rank;
 }
 
 /// The last line of kind T that is kept.
@@ -36,6 +55,14 @@ Record last_of(const Job& job) {
     if (!last || last.where < said.where()) last = said.record();
   });
   return last;
+}
+
+bool shows_work(const Job& job) {
+  return shows_progress(job) || std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
+           return std::ranges::any_of(log.comms.all, [](const CommSegment& segment) {
+             return calls_of(segment).total > 0;
+           });
+         });
 }
 
 class MarkCollector {
@@ -109,15 +136,9 @@ class MarkCollector {
 
   /// Of nobody knows whom, so something has to show that there was work.
   void add_weak(std::string what, const Record& record) {
-    const bool worked = shows_progress(job_) || std::ranges::any_of(job_.logs, calls);
-    if (!worked) return;
+    if (!job_.answers.of<&shows_work>(job_)) return;
     add(EndState::Finished, -1, std::move(what), record);
     marks_.back().is_own = marks_.back().is_weak = true;
-  }
-
-  static bool calls(const SpeakerLog& log) {
-    return std::ranges::any_of(
-        log.comms.all, [](const CommSegment& segment) { return calls_of(segment).total > 0; });
   }
 
   /// A rank says them of itself, and alone says nothing of the job. What is said several times is
@@ -301,14 +322,15 @@ class MarkCollector {
 /// Some calls follow a program's last words: a barrier, a checkpoint that is gathered.
 constexpr uint64_t kFarewellCalls = 64;
 
-bool goes_on(const Job& job, const CommSegment& segment, SourceRef where) {
-  if (is_before(job, where, segment.started)) return true;
+/// Adds places before which lines have work behind them.
+void add_work(const Job& job, const CommSegment& segment, LinePlaces& places) {
+  places.add(job, segment.started);
   const CollectiveCalls& calls = calls_of(segment);
-  if (!is_before(job, where, calls.last)) return false;
-  if (is_before(job, where, calls.first)) return calls.total > kFarewellCalls;
-  if (calls.collectives.size() < kFarewellCalls) return false;
+  if (calls.total <= kFarewellCalls) return;
+  places.add(job, calls.first);
+  if (calls.collectives.size() < kFarewellCalls) return;
   const PlacedCall* call = calls.collectives.call(calls.collectives.size() - kFarewellCalls);
-  return call != nullptr && is_before(job, where, call->where);
+  if (call != nullptr) places.add(job, call->where);
 }
 
 constexpr int64_t kSecond = 1'000'000'000;
@@ -488,23 +510,40 @@ std::optional<Silence> derive_silence(const Job& job) {
 
 }  // namespace
 
+/// Processes that speak.
+struct Speakers {
+  size_t all = 0;
+  /// By input, how many there are in it, and the rank of all of them; none where they differ.
+  std::map<uint32_t, std::pair<size_t, std::optional<int>>> by_input;
+};
+
+static Speakers find_speakers(const Job& job) {
+  Speakers speakers;
+  for (const Process& process : job.processes) {
+    if (!process.has_nccl && process.rank < 0) continue;
+    ++speakers.all;
+    std::set<uint32_t> inputs;
+    for (const SourceRef where : {process.first, process.last}) {
+      if (const JobUnit* unit = unit_of(job, where)) inputs.insert(unit->input);
+    }
+    for (const uint32_t input : inputs) {
+      auto& [count, rank] = speakers.by_input.try_emplace(input, 0, process.rank).first->second;
+      ++count;
+      if (rank != process.rank) rank.reset();
+    }
+  }
+  return speakers;
+}
+
 int rank_of_file(const Job& job, SourceRef where) {
   const JobUnit* unit = unit_of(job, where);
   if (unit == nullptr) return -1;
-  const auto is_in = [&](SourceRef line) {
-    const JobUnit* other = unit_of(job, line);
-    return other != nullptr && other->input == unit->input;
-  };
-  std::set<int> ranks;
-  bool are_others_elsewhere = false;
-  for (const Process& process : job.processes) {
-    if (!process.has_nccl && process.rank < 0) continue;
-    const bool is_here = is_in(process.first) || is_in(process.last);
-    if (is_here) ranks.insert(process.rank);
-    are_others_elsewhere |= !is_here;
-  }
+  const Speakers& speakers = job.answers.of<&find_speakers>(job);
+  const auto here = speakers.by_input.find(unit->input);
+  if (here == speakers.by_input.end()) return -1;
+  const auto& [count, rank] = here->second;
   // A file beside which there is none may be of a launcher whose workers do not all speak.
-  return ranks.size() == 1 && are_others_elsewhere ? *ranks.begin() : -1;
+  return rank && count < speakers.all ? *rank : -1;
 }
 
 bool is_before(const Job& job, SourceRef line, SourceRef other) {
@@ -577,7 +616,7 @@ std::string ExitReport::words() const {
   return ended.signal < 0 ? "" : fmt::format("ended: signal {}", ended.signal);
 }
 
-std::vector<ExitReport> exit_reports(const Job& job) {
+static std::vector<ExitReport> find_exit_reports(const Job& job) {
   std::vector<ExitReport> reports;
   for_each_said<ProcessEnded>(job, [&](const auto& said) {
     constexpr std::string_view kExited = "Exited with exit code ";
@@ -600,8 +639,10 @@ std::vector<ExitReport> exit_reports(const Job& job) {
   for_each_said<WorkerFailed>(job, [&](const auto& said) {
     add_code(said.message.exitcode, said.message.pid, -1, said.record());
   });
+  const std::vector<FailureRow> rows = find_rank_rows(job);
   for_each_said<FailureExitcode>(job, [&](const auto& said) {
-    add_code(said.message.exitcode, said.message.pid, rank_above(job, said.where()), said.record());
+    add_code(said.message.exitcode, said.message.pid, rank_above(rows, said.where()),
+             said.record());
   });
   for_each_said<ProcessExited>(job, [&](const auto& said) {
     // What a program that is not named did while the work went on ended nobody.
@@ -630,6 +671,10 @@ std::vector<ExitReport> exit_reports(const Job& job) {
     if (is_coded) exit.ended.rank = rank_of_file(job, exit.record.where);
   }
   return reports;
+}
+
+std::vector<ExitReport> exit_reports(const Job& job) {
+  return job.answers.of<&find_exit_reports>(job);
 }
 
 std::string_view to_string(EndState state) {
@@ -661,59 +706,67 @@ bool shows_progress(const Job& job) {
                              [](const NcclTestsRun& run) { return !run.rows.empty(); });
 }
 
+static LinePlaces find_launcher_failures(const Job& job) { return kept_places<ChildFailed>(job); }
+
 bool launcher_failed_between(const Job& job, SourceRef from, SourceRef to) {
-  bool failed = false;
-  for_each_said<ChildFailed>(job, [&](const auto& said) {
-    failed |= is_before(job, from, said.where()) && is_before(job, said.where(), to);
-  });
-  return failed;
+  return job.answers.of<&find_launcher_failures>(job).any_between(job, from, to);
+}
+
+/// Of each input, the third to last step.
+static LinePlaces find_third_last_steps(const Job& job) {
+  LinePlaces places;
+  for (const InputClock& clock : job.clocks) places.add(job, clock.last.front());
+  places.sort();
+  return places;
 }
 
 bool steps_follow(const Job& job, SourceRef where) {
-  return std::ranges::any_of(job.clocks, [&](const InputClock& clock) {
-    const SourceRef step = clock.last.front();
-    return is_before(job, where, step) && !launcher_failed_between(job, where, step);
+  const LinePlaces& steps = job.answers.of<&find_third_last_steps>(job);
+  return std::ranges::any_of(steps.all_after(job, where), [&](const auto& step) {
+    return !launcher_failed_between(job, where, step.second);
   });
+}
+
+/// Behind which there is work.
+static LinePlaces find_work(const Job& job) {
+  LinePlaces places;
+  for (const SpeakerLog& log : job.logs) {
+    for (const Record& step : log.records.kept(kKindIndex<IterationLine>))
+      places.add(job, step.where);
+    for (const CommSegment& segment : log.comms.all) add_work(job, segment, places);
+  }
+  places.sort();
+  return places;
 }
 
 bool work_follows(const Job& job, SourceRef where) {
-  if (steps_follow(job, where)) return true;
-  return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
-    const auto& steps = log.records.kept(kKindIndex<IterationLine>);
-    const auto& segments = log.comms.all;
-    return std::ranges::any_of(
-               steps, [&](const Record& step) { return is_before(job, where, step.where); }) ||
-           std::ranges::any_of(
-               segments, [&](const CommSegment& segment) { return goes_on(job, segment, where); });
-  });
+  return steps_follow(job, where) || job.answers.of<&find_work>(job).after(job, where) > 0;
 }
 
-static std::vector<Record> find_test_begins(const Job& job) {
-  std::vector<Record> begins;
+/// Where tests of nccl-tests begin, and the lines.
+static std::pair<LinePlaces, std::map<SourceRef, Record>> find_test_begins(const Job& job) {
+  std::pair<LinePlaces, std::map<SourceRef, Record>> begins;
   for (const SpeakerLog& log : job.logs) {
     for (const Record record : log.benchmarks->kept) {
-      if (record.kind() == kKindIndex<NcclTestsConfig>) begins.push_back(record);
+      if (record.kind() != kKindIndex<NcclTestsConfig>) continue;
+      begins.first.add(job, record.where);
+      begins.second.emplace(record.where, record);
     }
   }
+  begins.first.sort();
   return begins;
 }
 
 bool is_between_tests(const Job& job, SourceRef where) {
-  const std::vector<Record>& begins = job.answers.of<&find_test_begins>(job);
-  return test_begun_after(job, where) && std::ranges::any_of(begins, [&](const Record& begin) {
-           return is_before(job, begin.where, where);
-         });
+  const LinePlaces& begins = job.answers.of<&find_test_begins>(job).first;
+  return begins.after(job, where) > 0 && begins.before(job, where) > 0;
 }
 
 std::optional<Evidence> test_begun_after(const Job& job, SourceRef where) {
-  Record last;
-  // Asked about every process.
-  for (const Record& begin : job.answers.of<&find_test_begins>(job)) {
-    const bool is_later = !last || last.where < begin.where;
-    if (is_later && is_before(job, where, begin.where)) last = begin;
-  }
-  if (!last) return std::nullopt;
-  return evidence_of(last);
+  const auto& [places, lines] = job.answers.of<&find_test_begins>(job);
+  const auto later = places.all_after(job, where);
+  if (later.empty()) return std::nullopt;
+  return evidence_of(lines.at(later.back().second));
 }
 
 const std::optional<Silence>& silence_before_end(const Job& job) {

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "base/text.h"
+#include "diagnose/facts/line_places.h"
 #include "diagnose/outcome/outcome.h"
 #include "model/ledger/watchdog_works.h"
 
@@ -43,17 +46,28 @@ bool is_of_lost_peer(std::string_view type, std::string_view message) {
   return row != nullptr && row->by == "lost";
 }
 
-/// The first line of one of these kinds before `where` in the same stretch of input; empty: none.
+/// By stretch of input, the first line of one of these kinds.
 template <typename... T>
-Record first_before(const SpeakerLog& log, SourceRef where) {
-  Record first;
+std::map<uint64_t, Record> first_by_unit(const SpeakerLog& log) {
+  std::map<uint64_t, Record> first;
   for (const uint16_t kind : {kKindIndex<T>...}) {
     for (const Record& record : log.records.kept(kind)) {
-      const bool is_before = record.where.unit == where.unit && record.where < where;
-      if (is_before && (!first || record.where < first.where)) first = record;
+      Record& known = first.try_emplace(record.where.unit, record).first->second;
+      if (record.where < known.where) known = record;
     }
   }
   return first;
+}
+
+/// One of these kinds stands before `where` in the same stretch of input.
+template <typename... T>
+bool any_before(const SpeakerLog& log, SourceRef where) {
+  return std::ranges::any_of(std::array{kKindIndex<T>...}, [&](uint16_t kind) {
+    const Records kept = log.records.kept(kind);
+    return std::any_of(kept.begin(), kept.end(), [&](const Record& record) {
+      return record.where.unit == where.unit && record.where < where;
+    });
+  });
 }
 
 /// It says that a peer was gone: who ended had failed before.
@@ -71,6 +85,16 @@ bool nccl_failed_by_itself(const Job& job) {
                   NetworkNotFound, NetAllFailed, IbCallFailed, CudaOomException>(job);
 }
 
+/// Where processes are said to have ended with an error of their own.
+LinePlaces find_failed_exits(const Job& job) {
+  LinePlaces places;
+  for (const ExitReport& exit : exit_reports(job)) {
+    if (exit.exitcode.value_or(0) > 0 && exit.signal() == 0) places.add(job, exit.record.where);
+  }
+  places.sort();
+  return places;
+}
+
 /// An exception that nobody caught: its traceback stands above it; or the head of that is lost, and
 /// a launcher's tag says who printed it, or somebody who saw that process end says so below.
 template <typename T>
@@ -80,25 +104,34 @@ bool is_uncaught(const Job& job, const Said<T>& said) {
   if (tag.rank >= 0 || tag.local_rank >= 0 || tag.pid >= 0) return true;
   const auto& logs = nth_process(job, said.process).logs;
   if (std::ranges::any_of(logs, [&](size_t log) {
-        return bool(first_before<TracebackStarted, TracebackFrame>(job.logs[log], where));
+        return any_before<TracebackStarted, TracebackFrame>(job.logs[log], where);
       })) {
     return true;
   }
-  return std::ranges::any_of(exit_reports(job), [&](const ExitReport& exit) {
-    return exit.exitcode.value_or(0) > 0 && exit.signal() == 0 &&
-           is_before(job, where, exit.record.where);
-  });
+  return job.answers.of<&find_failed_exits>(job).after(job, where) > 0;
 }
 
-/// The benchmark had said that its run succeeded, and nothing was begun anew: what is raised while
+/// Where the benchmark says that its run succeeded, and nothing is begun anew: what is raised while
 /// the processes leave does not undo it.
-bool is_after_success(const Job& job, SourceRef where) {
-  bool is_after = false;
+LinePlaces find_successes(const Job& job) {
+  LinePlaces places;
   for_each_said<MlperfRunStop>(job, [&](const Said<MlperfRunStop>& said) {
-    is_after |= said.message.status == "success" && is_before(job, said.where(), where) &&
-                !work_follows(job, said.where());
+    const bool is_last = said.message.status == "success" && !work_follows(job, said.where());
+    if (is_last) places.add(job, said.where());
   });
-  return is_after;
+  places.sort();
+  return places;
+}
+
+bool is_after_success(const Job& job, SourceRef where) {
+  return job.answers.of<&find_successes>(job).before(job, where) > 0;
+}
+
+bool has_several_hosts(const Job& job) {
+  std::set<std::string_view> hosts;
+  for (const Process& process : job.processes)
+    if (!process.host.empty()) hosts.insert(process.host);
+  return hosts.size() > 1;
 }
 
 /// Fills in whose exception it is that torch.multiprocessing.spawn hands on: of the process that
@@ -115,11 +148,9 @@ void name_by_spawn(const Job& job, ProgramException& exception) {
     }
   }
   if (number < 0) return;
-  std::set<std::string_view> hosts;
-  for (const Process& process : job.processes)
-    if (!process.host.empty()) hosts.insert(process.host);
   const int known = process_of_rank(job, number);
-  if (known >= 0 && hosts.size() < 2 && is_before(job, nth_process(job, known).first, where)) {
+  if (known >= 0 && !job.answers.of<&has_several_hosts>(job) &&
+      is_before(job, nth_process(job, known).first, where)) {
     exception.process = known;
     exception.rank = number;
   } else {
@@ -158,10 +189,25 @@ std::vector<SourceRef> find_interruptions(const Job& job) {
   return all;
 }
 
+LinePlaces interruption_places(const Job& job) {
+  LinePlaces places;
+  for (const SourceRef asked : interruptions(job)) places.add(job, asked);
+  places.sort();
+  return places;
+}
+
 /// What processes raise while they leave is no failure.
 bool interrupted_before(const Job& job, SourceRef where) {
-  return std::ranges::any_of(interruptions(job),
-                             [&](SourceRef asked) { return is_before(job, asked, where); });
+  return job.answers.of<&interruption_places>(job).before(job, where) > 0;
+}
+
+/// By place, the frames that are kept.
+std::map<SourceRef, std::string> find_frames(const Job& job) {
+  std::map<SourceRef, std::string> frames;
+  for_each_said<TracebackFrame>(job, [&](const Said<TracebackFrame>& frame) {
+    frames.insert_or_assign(frame.where(), std::string(frame.header().message));
+  });
+  return frames;
 }
 
 /// Every process's first exception that it did not catch, of those that `counts` accepts, by type
@@ -169,6 +215,7 @@ bool interrupted_before(const Job& job, SourceRef where) {
 std::vector<ProgramException> uncaught_first(const Job& job,
                                              bool (*counts)(std::string_view, std::string_view)) {
   std::vector<ProgramException> all;
+  std::map<int, size_t> by_process;  // Into `all`.
   const auto add = [&](const auto& said, const std::string& place) {
     const SourceRef where = said.where();
     ProgramException raised{said.process, nth_process(job, said.process).rank,
@@ -179,22 +226,18 @@ std::vector<ProgramException> uncaught_first(const Job& job,
         is_after_success(job, where)) {
       return;
     }
-    const auto known = std::ranges::find_if(
-        all, [&](const ProgramException& other) { return other.process == raised.process; });
-    if (known == all.end()) {
+    const auto [known, is_new] = by_process.emplace(raised.process, all.size());
+    if (is_new) {
       all.push_back(std::move(raised));
-    } else if (where < known->line.where) {
-      *known = std::move(raised);
+    } else if (where < all[known->second].line.where) {
+      all[known->second] = std::move(raised);
     }
   };
   for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
     if (!counts(said.message.type, said.message.message)) return;
-    std::string place;
-    for_each_said<TracebackFrame>(job, [&](const Said<TracebackFrame>& frame) {
-      if (!said.message.message.empty() || frame.where() != said.where()) return;
-      place = " in " + excerpt_of(place_of_frame(frame.header().message));
-    });
-    add(said, place);
+    const auto& frames = job.answers.of<&find_frames>(job);
+    const auto frame = said.message.message.empty() ? frames.find(said.where()) : frames.end();
+    add(said, frame == frames.end() ? "" : " in " + excerpt_of(place_of_frame(frame->second)));
   });
   for_each_said<DataLoaderKilled>(job, [&](const Said<DataLoaderKilled>& said) {
     // Without a pid the worker itself printed it, and it is no exception of the rank.
@@ -231,14 +274,16 @@ void name_by_torchrun(const Job& job, ProgramException& exception) {
 std::map<int, int> observed_first(const Job& job) {
   constexpr uint64_t kRowsBelow = 5;
   std::map<int, int> first;
+  std::map<SourceRef, FailureRank> rows;
+  for_each_said<FailureRank>(job, [&](const auto& row) { rows.emplace(row.where(), row.message); });
   for_each_said<FailureSection>(job, [&](const Said<FailureSection>& section) {
     const SourceRef top = section.where();
     if (!section.message.section.starts_with("Root Cause")) return;
-    for_each_said<FailureRank>(job, [&](const Said<FailureRank>& row) {
-      const SourceRef at = row.where();
-      const bool is_its = at.unit == top.unit && top < at && at.line - top.line <= kRowsBelow;
-      if (is_its) first.emplace(row.message.rank, row.message.local_rank);
-    });
+    for (auto row = rows.upper_bound(top); row != rows.end(); ++row) {
+      const SourceRef at = row->first;
+      if (at.unit != top.unit || at.line - top.line > kRowsBelow) break;
+      first.emplace(row->second.rank, row->second.local_rank);
+    }
   });
   for (const ExitReport& exit : exit_reports(job)) {
     if (exit.is_requested()) first.erase(exit.ended.rank);
@@ -246,32 +291,80 @@ std::map<int, int> observed_first(const Job& job) {
   return first;
 }
 
+/// Of which times may be compared: nanoseconds_between().
+using ClockKind = std::pair<bool, int>;
+
+ClockKind kind_of(const LineTime& time) { return {time.has_zone, time.year}; }
+
+bool are_comparable(const ClockKind& a, const ClockKind& b) {
+  return a.first == b.first && (a.second == b.second || a.second == 0 || b.second == 0);
+}
+
+/// When each of the ranks that failed first on their nodes raised last, by times of one kind.
+struct FirstTimes {
+  static constexpr int kRanksOfNode = 8;
+  int64_t earliest = INT64_MAX;
+  std::map<int, int64_t> by_node;  ///< By the rank that has local rank 0.
+
+  FirstTimes(const std::map<int, int>& first, const std::vector<ProgramException>& all,
+             const std::vector<LineTime>& times, const LineTime& like) {
+    std::unordered_map<int, int64_t> latest;  // By rank.
+    for (size_t i = 0; like.known() && i < all.size(); ++i) {
+      if (!times[i].known() || !are_comparable(kind_of(times[i]), kind_of(like))) continue;
+      int64_t& last = latest.try_emplace(all[i].rank, INT64_MIN).first->second;
+      last = std::max(last, times[i].nanoseconds);
+    }
+    for (const auto& [rank, local_rank] : first) {
+      const auto last = latest.find(rank);
+      const int64_t time = last == latest.end() ? INT64_MIN : last->second;
+      earliest = std::min(earliest, time);
+      int64_t& of_node = by_node.try_emplace(rank - local_rank, time).first->second;
+      of_node = std::min(of_node, time);
+    }
+  }
+
+  bool any_until(int64_t time) const { return earliest <= time; }
+
+  /// Of the node that the rank is of, where it has eight.
+  bool any_beside_until(int rank, int64_t time) const {
+    for (auto node = by_node.upper_bound(rank - kRanksOfNode);
+         node != by_node.end() && node->first <= rank; ++node) {
+      if (node->second <= time) return true;
+    }
+    return false;
+  }
+};
+
 /// Drops those of which torchrun says that another rank of their node failed before, in other words:
 /// a file, of several processes all the more, does not say who was first. Clocks do.
 void drop_later_ones(const Job& job, std::vector<ProgramException>& all) {
-  constexpr int kRanksOfNode = 8;
   const std::map<int, int> first = observed_first(job);
+  if (first.empty()) return;
   std::set<int> seen;
   for_each_said<FailureRank>(job, [&](const auto& row) { seen.insert(row.message.rank); });
   const auto may_be_first = [&](int rank) { return rank < 0 || first.contains(rank); };
   std::set<std::string> first_texts;
+  std::vector<LineTime> times;
   for (const ProgramException& each : all) {
     if (may_be_first(each.rank)) first_texts.insert(each.text);
+    times.push_back(time_of_line(each.line.text));
   }
-  const auto is_later = [&](const ProgramException& each) {
-    if (may_be_first(each.rank) || first_texts.contains(each.text)) return false;
-    return std::ranges::any_of(first, [&](const auto& other) {
-      const int of_node = each.rank - (other.first - other.second);
-      const bool is_beside = job.nhosts <= 1 && of_node >= 0 && of_node < kRanksOfNode;
-      const bool is_earlier = std::ranges::any_of(all, [&](const ProgramException& exception) {
-        return exception.rank == other.first &&
-               nanoseconds_between(each.line.text, exception.line.text).value_or(0) > 0;
-      });
-      return (seen.contains(each.rank) || is_beside) && !is_earlier;
-    });
-  };
+  std::map<std::pair<bool, ClockKind>, FirstTimes> by_kind;
   std::vector<ProgramException> kept;
-  std::ranges::remove_copy_if(all, std::back_inserter(kept), is_later);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const int rank = all[i].rank;
+    bool is_later = false;
+    if (!may_be_first(rank) && !first_texts.contains(all[i].text)) {
+      const std::pair kind(times[i].known(), kind_of(times[i]));
+      auto known = by_kind.find(kind);
+      if (known == by_kind.end())
+        known = by_kind.emplace(kind, FirstTimes(first, all, times, times[i])).first;
+      const int64_t time = times[i].nanoseconds;
+      is_later = (seen.contains(rank) && known->second.any_until(time)) ||
+                 (job.nhosts <= 1 && known->second.any_beside_until(rank, time));
+    }
+    if (!is_later) kept.push_back(all[i]);
+  }
   all = std::move(kept);
 }
 
@@ -293,7 +386,7 @@ int rivals_of(const Job& job, const std::vector<ProgramException>& all,
     const bool may_have_raised = std::cmp_not_equal(p, first.process) && is_named(process) &&
                                  !has_said<PythonException>(job, process);
     const auto began = [&](size_t log) {
-      return bool(first_before<TracebackStarted>(job.logs[log], first.line.where));
+      return any_before<TracebackStarted>(job.logs[log], first.line.where);
     };
     if (may_have_raised && std::ranges::any_of(process.logs, began))
       rivals.insert(static_cast<int>(p));
@@ -329,13 +422,17 @@ std::vector<ProgramException> find_lost_first(const Job& job) {
   if (nccl_failed_by_itself(job) || !first_exceptions(job).empty() || !deaths(job).empty())
     return {};
   std::vector<ProgramException> all = uncaught_first(job, is_of_lost_peer);
+  LinePlaces stopped;
+  LinePlaces others;
+  for (const EndOf& mark : end_marks(job)) {
+    if (mark.is_weak) continue;
+    (mark.state == EndState::Stopped ? stopped : others).add(job, mark.line().where);
+  }
+  stopped.sort();
+  others.sort();
   std::erase_if(all, [&](const ProgramException& exception) {
     const SourceRef where = exception.line.where;
-    return std::ranges::any_of(end_marks(job), [&](const EndOf& mark) {
-      if (mark.is_weak) return false;
-      return mark.state == EndState::Stopped ? !is_before(job, where, mark.line().where)
-                                             : is_before(job, mark.line().where, where);
-    });
+    return stopped.after(job, where) < stopped.size() || others.before(job, where) > 0;
   });
   drop_later_ones(job, all);
   return all;
@@ -353,18 +450,48 @@ std::string message_of(const Record& record) {
   return excerpt_of(parse_record(record).header.message);
 }
 
-bool failed_before(const Job& job, SourceRef where, int process) {
-  const bool is_known = process >= 0 && is_named(nth_process(job, process));
-  for (size_t log = 0; log < job.logs.size(); ++log) {
-    const Record first = first_before<NcclException, WatchdogTimeout, WorkException, WorkStatus,
-                                      DumpSignal, StoreWaitFailed, StoreTimeout, WorkerFailed,
-                                      CudaOomException, HeartbeatTimeout>(job.logs[log], where);
-    if (!first) continue;
-    const bool is_of_other = is_known && std::ranges::find(nth_process(job, process).logs, log) ==
-                                             nth_process(job, process).logs.end();
-    if (!is_of_other || !tells_of_lost_peer(first)) return true;
+/// By stretch of input, where the first failures of logs stand first: of all, and of those that do
+/// not tell of a lost peer.
+struct FirstFailures {
+  std::map<uint64_t, SourceRef> all;
+  std::map<uint64_t, SourceRef> own;
+};
+
+static std::map<uint64_t, Record> first_failures(const SpeakerLog& log) {
+  return first_by_unit<NcclException, WatchdogTimeout, WorkException, WorkStatus, DumpSignal,
+                       StoreWaitFailed, StoreTimeout, WorkerFailed, CudaOomException,
+                       HeartbeatTimeout>(log);
+}
+
+static FirstFailures find_first_failures(const Job& job) {
+  FirstFailures failures;
+  const auto note = [](std::map<uint64_t, SourceRef>& first, SourceRef where) {
+    SourceRef& known = first.try_emplace(where.unit, where).first->second;
+    known = std::min(known, where);
+  };
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [unit, first] : first_failures(log)) {
+      note(failures.all, first.where);
+      if (!tells_of_lost_peer(first)) note(failures.own, first.where);
+    }
   }
-  return false;
+  return failures;
+}
+
+bool failed_before(const Job& job, SourceRef where, int process) {
+  const auto stands_before = [&](const auto& first) {
+    const auto failure = first.find(where.unit);
+    return failure != first.end() && failure->second < where;
+  };
+  const FirstFailures& failures = job.answers.of<&find_first_failures>(job);
+  if (!stands_before(failures.all)) return false;
+  const bool is_known = process >= 0 && is_named(nth_process(job, process));
+  if (!is_known || stands_before(failures.own)) return true;
+  return std::ranges::any_of(nth_process(job, process).logs, [&](size_t log) {
+    const auto own = first_failures(job.logs[log]);
+    const auto first = own.find(where.unit);
+    return first != own.end() && first->second.where < where;
+  });
 }
 
 static std::vector<std::pair<int, Record>> find_uncaught_exceptions(const Job& job) {
@@ -377,12 +504,13 @@ static std::vector<std::pair<int, Record>> find_uncaught_exceptions(const Job& j
     }
   });
   // What a process survived once may have ended it later, in the same words.
+  std::set<int> known;
+  for (const auto& [process, record] : all) known.insert(process);
   for (size_t p = 0; p < job.processes.size(); ++p) {
-    const auto is_its = [p](const auto& each) { return std::cmp_equal(each.first, p); };
     for (const size_t log : job.processes[p].logs) {
       const auto& last = job.logs[log].last_failure;
-      if (!last || went_on(job, last->where) || interrupted_before(job, last->where) ||
-          std::ranges::any_of(all, is_its))
+      if (!last || known.contains(static_cast<int>(p)) || went_on(job, last->where) ||
+          interrupted_before(job, last->where))
         continue;
       const Record record = *last;
       const bool is_exception = record.kind() == kKindIndex<PythonException> ||
@@ -390,8 +518,9 @@ static std::vector<std::pair<int, Record>> find_uncaught_exceptions(const Job& j
       if (!is_exception) continue;
       const Message message = parse_message(record);
       const std::string_view type = message.field("type");
-      if (!type.ends_with("KeyboardInterrupt") && !type.ends_with("SystemExit"))
-        all.emplace_back(static_cast<int>(p), record);
+      if (type.ends_with("KeyboardInterrupt") || type.ends_with("SystemExit")) continue;
+      all.emplace_back(static_cast<int>(p), record);
+      known.insert(static_cast<int>(p));
     }
   }
   return all;
@@ -413,31 +542,61 @@ const std::vector<ProgramException>& outlived_exceptions(const Job& job) {
   return job.answers.of<&find_outlived_exceptions>(job);
 }
 
-bool is_long_before_timeout(const Job& job, const Evidence& line) {
-  constexpr int64_t kMinute = 60'000'000'000;
-  const auto lies_between = [&](SourceRef timeout) {
-    for (const SpeakerLog& log : job.logs) {
-      for (const uint16_t kind :
-           {kKindIndex<IterationLine>, kKindIndex<ProgressBar>, kKindIndex<CommInit>}) {
-        if (std::ranges::any_of(log.records.kept(kind), [&](const Record& record) {
-              return is_before(job, line.where, record.where) &&
-                     is_before(job, record.where, timeout);
-            }))
-          return true;
+/// Which watchdog, the first that counts, gave up long after a line of a certain time?
+class LongWaits {
+ public:
+  explicit LongWaits(const Job& job) {
+    for (const TimedOutWork& work : timed_out_work(job)) {
+      const LineTime time = time_of_line(work.line.text);
+      if (!time.known()) continue;
+      // Who waited for whoever raised began a little after that at most, and says how long it waited.
+      const int64_t waited = std::max(work.ran_ms, work.timeout_ms) * (kMinute / 60'000);
+      works_.push_back({kind_of(time), time.nanoseconds - std::max(10 * kMinute, waited + kMinute),
+                        work.line.where});
+    }
+  }
+
+  /// Where it stands; no line: there is none.
+  SourceRef first_after(const LineTime& time) const {
+    if (!time.known()) return {};
+    const auto [known, is_new] = rising_.try_emplace(kind_of(time));
+    auto& rising = known->second;
+    if (is_new) {
+      for (const auto& [kind, limit, where] : works_) {
+        const bool counts = are_comparable(kind, known->first);
+        if (counts && (rising.empty() || rising.back().first < limit))
+          rising.emplace_back(limit, where);
       }
     }
-    return false;
+    const auto first = std::ranges::upper_bound(rising, time.nanoseconds, {},
+                                                &std::pair<int64_t, SourceRef>::first);
+    return first == rising.end() ? SourceRef() : first->second;
+  }
+
+ private:
+  static constexpr int64_t kMinute = 60'000'000'000;
+  struct Work {
+    ClockKind kind;
+    int64_t limit;  ///< What came before that, came long before.
+    SourceRef where;
   };
+  std::vector<Work> works_;
+  /// By kind, the limits that are above all before them.
+  mutable std::map<ClockKind, std::vector<std::pair<int64_t, SourceRef>>> rising_;
+};
+
+static LongWaits find_long_waits(const Job& job) { return LongWaits(job); }
+
+static LinePlaces find_signs_of_work(const Job& job) {
+  return kept_places<IterationLine, ProgressBar, CommInit>(job);
+}
+
+bool is_long_before_timeout(const Job& job, const Evidence& line) {
   // Of many ranks that time out together the first that the clock allows is looked at.
-  bool is_looked_at = false;
-  return std::ranges::any_of(timed_out_work(job), [&](const TimedOutWork& work) {
-    if (is_looked_at) return false;
-    const auto between = nanoseconds_between(line.text, work.line.text);
-    // Who waited for whoever raised began a little after that at most, and says how long it waited.
-    const int64_t waited = std::max(work.ran_ms, work.timeout_ms) * (kMinute / 60'000);
-    is_looked_at = between && *between > std::max(10 * kMinute, waited + kMinute);
-    return is_looked_at && lies_between(work.line.where);
-  });
+  const SourceRef timeout =
+      job.answers.of<&find_long_waits>(job).first_after(time_of_line(line.text));
+  return timeout.is_known() &&
+         job.answers.of<&find_signs_of_work>(job).any_between(job, line.where, timeout);
 }
 
 const std::vector<ProgramException>& lost_first(const Job& job) {

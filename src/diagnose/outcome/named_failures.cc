@@ -6,6 +6,9 @@
 // The lines are those that no wording fits, and those of kinds that only hand on what a library
 // said.
 
+#include <map>
+#include <set>
+
 #include "base/sorting.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
@@ -86,14 +89,14 @@ std::string_view host_named_in(std::string_view line) {
   return {};
 }
 
-/// The processes of the host of which nccl-tests says that they failed: ".. node-a pid 4242: Test
-/// failure common.cu:891".
-std::vector<int> failed_in_test(const Job& job, std::string_view host) {
-  std::vector<int> processes;
+/// By host, the processes of which nccl-tests says that they failed: ".. node-a pid 4242: Test failure
+/// common.cu:891".
+std::map<std::string_view, std::vector<int>> find_failed_in_test(const Job& job) {
+  std::map<std::string_view, std::vector<int>> processes;
   for_each_said<NcclTestsTrace>(job, [&](const Said<NcclTestsTrace>& said) {
-    if (said.message.host == host) processes.push_back(said.process);
+    processes[said.message.host].push_back(said.process);
   });
-  sort_and_drop_repeats(processes);
+  for (auto& [host, failed] : processes) sort_and_drop_repeats(failed);
   return processes;
 }
 
@@ -119,10 +122,10 @@ void add_row(const Job& job, int process, const Evidence& line, std::vector<Tabl
   // A voice of which the host alone is known is that of whoever fails there.
   const bool is_of_host =
       process >= 0 && nth_process(job, process).pid < 0 && nth_process(job, process).rank < 0;
-  const std::vector<int> failed =
-      failed_in_test(job, is_of_host ? nth_process(job, process).host : host);
-  if (failed.empty()) rows.push_back(row);
-  for (const int one : failed) {
+  const auto& by_host = job.answers.of<&find_failed_in_test>(job);
+  const auto failed = by_host.find(is_of_host ? nth_process(job, process).host : host);
+  if (failed == by_host.end()) return rows.push_back(row);
+  for (const int one : failed->second) {
     row.process = one;
     row.host.clear();
     rows.push_back(row);
@@ -148,14 +151,16 @@ std::vector<TableRow> named_failure_rows(const Job& job) {
     }
   }
   // What a process survived once may have ended it later, in the same words.
+  std::set<int> failed;
+  size_t seen = 0;
   for (size_t p = 0; p < job.processes.size(); ++p) {
     for (const size_t log : job.processes[p].logs) {
       const auto& last = job.logs[log].last_failure;
       if (!last || went_on(job, last->where)) continue;
-      const bool is_new = std::ranges::none_of(rows, [&](const TableRow& row) {
-        return std::cmp_equal(row.process, p) && row.fields.back() == "no";
-      });
-      if (is_new) add(static_cast<int>(p), evidence_of(*last));
+      for (; seen < rows.size(); ++seen) {
+        if (rows[seen].fields.back() == "no") failed.insert(rows[seen].process);
+      }
+      if (!failed.contains(static_cast<int>(p))) add(static_cast<int>(p), evidence_of(*last));
     }
   }
   // Of what WARNs mean, rules of their own say more; but who names such a reason explains them.

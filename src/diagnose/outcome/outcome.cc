@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/facts/line_places.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/named_failure.h"
@@ -121,13 +122,17 @@ std::vector<std::vector<Evidence>> own_failures(const Job& job) {
   return failures;
 }
 
-/// A communicator begins after `where`: the work was begun anew.
-bool begins_after(const Job& job, SourceRef where) {
-  return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
-    return std::ranges::any_of(log.comms.all, [&](const CommSegment& segment) {
-      return is_before(job, where, segment.started) || is_before(job, where, segment.completed);
-    });
-  });
+/// Where communicators begin: behind it the work was begun anew.
+LinePlaces find_begins(const Job& job) {
+  LinePlaces places;
+  for (const SpeakerLog& log : job.logs) {
+    for (const CommSegment& segment : log.comms.all) {
+      places.add(job, segment.started);
+      places.add(job, segment.completed);
+    }
+  }
+  places.sort();
+  return places;
 }
 
 /// By input, the first line by which the scheduler or whoever told the launcher ends the job:
@@ -137,7 +142,7 @@ std::map<int64_t, SourceRef> requests(const Job& job) {
   std::map<int64_t, SourceRef> first;
   if (any_said<OomKill>(job)) return first;
   const auto add = [&](SourceRef where) {
-    if (begins_after(job, where)) return;
+    if (job.answers.of<&find_begins>(job).after(job, where) > 0) return;
     const auto [known, is_new] = first.emplace(input_of(job, where), where);
     if (!is_new) known->second = std::min(known->second, where);
   };
@@ -168,17 +173,45 @@ bool all_ranks_are_seen(const Job& job) {
          }) >= job.nranks.value_or(0);
 }
 
+LinePlaces find_good_ends(const Job& job) { return kept_places<LaunchFinished>(job); }
+
+/// The last step of each input.
+LinePlaces find_last_steps(const Job& job) {
+  LinePlaces places;
+  for (const InputClock& clock : job.clocks) places.add(job, clock.last.back());
+  places.sort();
+  return places;
+}
+
+/// By host and pid; -1: several.
+std::map<std::pair<std::string_view, int64_t>, int> find_processes(const Job& job) {
+  std::map<std::pair<std::string_view, int64_t>, int> processes;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    const auto [known, is_new] =
+        processes.try_emplace({process.host, process.pid}, static_cast<int>(p));
+    if (!is_new) known->second = -1;
+  }
+  return processes;
+}
+
 class Deriver {
  public:
   explicit Deriver(const Job& job)
       : job_(job),
         marks_(end_marks(job)),
         failures_(own_failures(job)),
-        exceptions_(uncaught_exceptions(job)),
         any_was_up_(std::ranges::any_of(
             job.processes,
             [&](const Process& process) { return teardown_of(job, process).was_up; })),
         all_are_seen_(all_ranks_are_seen(job)) {
+    for (const auto& [process, record] : uncaught_exceptions(job)) {
+      const bool may_be_of_any = process < 0 || !nth_process(job, process).has_nccl;
+      (may_be_of_any ? exceptions_ : own_exceptions_[process]).add(job, record.where);
+      if (may_be_of_any) own_exceptions_[process].add(job, record.where);
+    }
+    exceptions_.sort();
+    for (auto& [process, own] : own_exceptions_) own.sort();
     // "Training complete." of an epoch, and the summary of a test before the next one.
     std::erase_if(marks_, [&](const EndOf& mark) {
       if (mark.is_weak) {
@@ -266,29 +299,28 @@ class Deriver {
   /// shows that it was not.
   bool proves_an_end(int process, const Teardown& teardown) const {
     if (teardown.aborted && !(any_was_up_ && all_are_seen_)) return false;
-    return std::ranges::none_of(exceptions_, [&](const auto& exception) {
-      const auto& [raised_by, record] = exception;
-      const bool may_be_its =
-          raised_by == process || raised_by < 0 || !nth_process(job_, raised_by).has_nccl;
-      return may_be_its && (is_before(job_, teardown.last, record.where) ||
-                            (teardown.aborted && is_before(job_, record.where, teardown.last)));
-    });
+    const auto speak_against_it = [&](const LinePlaces& exceptions) {
+      return exceptions.after(job_, teardown.last) > 0 ||
+             (teardown.aborted && exceptions.before(job_, teardown.last) > 0);
+    };
+    const auto own = own_exceptions_.find(process);
+    return !speak_against_it(exceptions_) &&
+           (own == own_exceptions_.end() || !speak_against_it(own->second));
   }
 
   /// An exception that nobody caught makes a process leave as in order: its libraries say good-bye.
   bool raised_before(int process, SourceRef where) const {
-    return std::ranges::any_of(exceptions_, [&](const auto& exception) {
-      return exception.first == process && is_before(job_, exception.second.where, where);
-    });
+    const auto own = own_exceptions_.find(process);
+    return own != own_exceptions_.end() && own->second.before(job_, where) > 0;
   }
 
   /// NCCL warns of it in a process that had taken its communicators down: peers leave as well.
   bool is_after_teardown(const Evidence& failure) const {
     const Header header = parse_event(failure.text, all_wordings()).header;
     if (header.pid < 0 || !is_nccl_line(failure)) return false;
-    const int own = find_only(job_.processes, [&](const Process& process) {
-      return process.pid == header.pid && process.host == header.host;
-    });
+    const auto& processes = job_.answers.of<&find_processes>(job_);
+    const auto found = processes.find({header.host, header.pid});
+    const int own = found == processes.end() ? -1 : found->second;
     return own >= 0 && is_after_own_end(own, teardown_of(job_, nth_process(job_, own)), failure);
   }
 
@@ -307,16 +339,11 @@ class Deriver {
 
   /// One step is enough to show that last words were none.
   bool step_follows(const EndOf& mark) const {
-    return std::ranges::any_of(job_.clocks, [&](const InputClock& clock) {
-      return is_before(job_, mark.line().where, clock.last.back());
-    });
+    return job_.answers.of<&find_last_steps>(job_).after(job_, mark.line().where) > 0;
   }
 
   bool is_before_success(SourceRef where) const {
-    bool before = false;
-    for_each_said<LaunchFinished>(
-        job_, [&](const auto& said) { before |= is_before(job_, where, said.where()); });
-    return before;
+    return job_.answers.of<&find_good_ends>(job_).after(job_, where) > 0;
   }
 
   /// What failed was over before the work was done, or is NCCL's noise after it.
@@ -429,8 +456,9 @@ class Deriver {
   std::vector<EndOf> marks_;
   std::map<int64_t, SourceRef> requests_;
   std::map<std::pair<EndState, int>, const EndOf*> first_marks_;  ///< By state and process.
-  std::vector<std::vector<Evidence>> failures_;     ///< By process: its own reports of them.
-  std::vector<std::pair<int, Record>> exceptions_;  ///< Uncaught, by process.
+  std::vector<std::vector<Evidence>> failures_;  ///< By process: its own reports of them.
+  LinePlaces exceptions_;                        ///< Uncaught, of whoever prints no NCCL lines,
+  std::map<int, LinePlaces> own_exceptions_;     ///< and of each process.
   bool any_was_up_ = false;            ///< Some communicator of the job was complete, or called.
   bool all_are_seen_ = false;          ///< Every rank of the job has lines of NCCL.
   std::optional<Evidence> open_test_;  ///< Begins after the summary of another one.

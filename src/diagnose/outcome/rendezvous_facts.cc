@@ -254,11 +254,13 @@ FactValue bootstrap_info_differs(const Job& job, const Instance&) {
 FactValue sizes_differ(const Job& job, const Instance&) {
   for (const Communicator& comm : job.communicators) {
     std::map<int, std::vector<int>> by_size;  // Processes, by what they take for its size.
+    std::set<std::pair<int, int>> known;
     FactValue value = yes({});
     for (const CommRank& rank : comm.ranks) {
       if (rank.process < 0 || rank.segment < 0 || segment_of(job, rank).nranks <= 0) continue;
-      std::vector<int>& processes = by_size[segment_of(job, rank).nranks];
-      if (std::ranges::find(processes, rank.process) != processes.end()) continue;
+      const int size = segment_of(job, rank).nranks;
+      std::vector<int>& processes = by_size[size];
+      if (!known.emplace(size, rank.process).second) continue;
       if (processes.empty()) {
         const SourceRef begin = segment_of(job, rank).started;
         for_each_record(job, nth_process(job, rank.process), kKindIndex<CommInit>,

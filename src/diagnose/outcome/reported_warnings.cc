@@ -132,11 +132,17 @@ const ReportedWarning* first_warning(const Job& job) {
   return first == all.end() ? nullptr : &*first;
 }
 
+static std::vector<bool> find_own_failures(const Job& job) {
+  std::vector<bool> fails(job.processes.size());
+  for (const ReportedWarning& each : reported_warnings(job)) {
+    if (each.is_own_failure()) fails[static_cast<size_t>(each.process)] = true;
+  }
+  return fails;
+}
+
 bool reports_own_failure(const Job& job, const Process& process) {
-  const auto& all = reported_warnings(job);
-  return std::ranges::any_of(all, [&](const ReportedWarning& each) {
-    return &nth_process(job, each.process) == &process && each.is_own_failure();
-  });
+  return job.answers.of<&find_own_failures>(
+      job)[static_cast<size_t>(&process - job.processes.data())];
 }
 
 }  // namespace ncclog

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -26,14 +27,15 @@ std::map<uint64_t, SourceRef> restarts_of(const Job& job) {
     last = std::max(last, said.where());
     launchers.insert(said.process);
   });
-  std::erase_if(restarts, [&](const auto& restart) {
-    for (size_t p = 0; p < job.processes.size(); ++p) {
-      const SourceRef last = job.processes[p].last;
-      const bool is_worker = !launchers.contains(static_cast<int>(p));
-      if (is_worker && last.unit == restart.first && restart.second < last) return false;
-    }
-    return true;
-  });
+  if (restarts.empty()) return restarts;
+  std::set<uint64_t> go_on;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const SourceRef last = job.processes[p].last;
+    const auto restart = restarts.find(last.unit);
+    const bool is_worker = !launchers.contains(static_cast<int>(p));
+    if (is_worker && restart != restarts.end() && restart->second < last) go_on.insert(last.unit);
+  }
+  std::erase_if(restarts, [&](const auto& restart) { return !go_on.contains(restart.first); });
   return restarts;
 }
 
@@ -265,22 +267,29 @@ bool is_seen(const StopEvidence& stop) {
   return stop.by == StopBy::Stated || stop.by == StopBy::Watched;
 }
 
+/// By whether they name a zone, and the year: who printed last of all, and when.
+static std::map<std::pair<bool, int>, std::pair<int64_t, const Process*>> find_latest(
+    const Job& job) {
+  std::map<std::pair<bool, int>, std::pair<int64_t, const Process*>> latest;
+  for (const Process& process : job.processes) {
+    const LineTime time = time_of_line(last_text(job, process));
+    if (!time.known()) continue;
+    const std::pair own(time.nanoseconds, &process);
+    auto& known = latest.try_emplace({time.has_zone, time.year}, own).first->second;
+    if (known.first <= own.first) known = own;
+  }
+  return latest;
+}
+
 std::optional<StopEvidence> long_wait(const Job& job, const Evidence& since) {
   constexpr int64_t kMinute = 60'000'000'000;
   constexpr int64_t kLong = 10 * kMinute;
   const LineTime begin = time_of_line(since.text);
   if (!begin.known()) return std::nullopt;
-  const Process* last = nullptr;
-  int64_t latest = begin.nanoseconds + kLong;
-  for (const Process& process : job.processes) {
-    const LineTime time = time_of_line(last_text(job, process));
-    const bool comparable =
-        time.known() && time.has_zone == begin.has_zone && time.year == begin.year;
-    if (!comparable || time.nanoseconds < latest) continue;
-    latest = time.nanoseconds;
-    last = &process;
-  }
-  if (last == nullptr) return std::nullopt;
+  const auto& all = job.answers.of<&find_latest>(job);
+  const auto known = all.find({begin.has_zone, begin.year});
+  if (known == all.end() || known->second.first < begin.nanoseconds + kLong) return std::nullopt;
+  const auto [latest, last] = known->second;
   return StopEvidence{
       StopBy::Waiting,
       fmt::format("other lines go on for {} minutes", (latest - begin.nanoseconds) / kMinute),

@@ -1,7 +1,9 @@
 // Did the job go on after a line?
 
 #include <map>
+#include <set>
 
+#include "diagnose/facts/line_places.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "model/derive/steps.h"
@@ -27,75 +29,131 @@ CommBegins first_begins(const Job& job) {
   return begins;
 }
 
-/// Initialisations that complete after `where` and were begun after it. A launcher may hold back
-/// what its tasks print, and then others had begun the same communicator before.
-size_t count_new_inits(const Job& job, SourceRef where) {
-  const CommBegins& begins = job.answers.of<&first_begins>(job);
-  const int64_t input = input_of(job, where);
-  const auto is_early = [&](const CommSegment& each) {
-    return is_before(job, each.started, where) || is_before(job, each.completed, where);
-  };
-  const auto is_older = [&](const CommSegment& each) {
-    const auto begin = begins.find({input, each.comm_id});
-    return begin != begins.end() && begin->second < where;
-  };
-  size_t lines = 0;
-  for (const SpeakerLog& log : job.logs) {
-    const auto& all = log.comms.all;
-    const bool is_held_back =
-        std::ranges::none_of(all, is_early) && std::ranges::any_of(all, is_older);
-    for (const CommSegment& segment : all) {
-      if (is_held_back || is_older(segment) || is_early(segment)) continue;
-      // Who only begins one may wait in it for who failed.
-      lines += is_before(job, where, segment.completed);
+/// Initialisations that complete after a line and were begun after it. A launcher may hold back what
+/// its tasks print, and then others had begun the same communicator before.
+class NewInits {
+ public:
+  explicit NewInits(const Job& job) {
+    const CommBegins begins = first_begins(job);
+    for (const SpeakerLog& log : job.logs) {
+      std::set<int64_t> inputs;
+      for (const CommSegment& segment : log.comms.all) {
+        if (segment.completed.line != 0) inputs.insert(input_of(job, segment.completed));
+      }
+      for (const int64_t input : inputs) add(job, log.comms.all, input, begins);
+    }
+    counts_until_.sort();
+    counts_from_.sort();
+  }
+
+  size_t after(const Job& job, SourceRef where) const {
+    return counts_until_.after(job, where) - counts_from_.after(job, where);
+  }
+
+ private:
+  static SourceRef next(SourceRef where) { return {where.unit, where.line + 1}; }
+
+  /// Those of a process that complete in that input.
+  void add(const Job& job, const std::vector<CommSegment>& all, int64_t input,
+           const CommBegins& begins) {
+    constexpr SourceRef kNever{UINT64_MAX, UINT64_MAX};
+    const auto place = [&](SourceRef where) {
+      return where.line != 0 && input_of(job, where) == input ? where : kNever;
+    };
+    const auto begun = [&](const CommSegment& each) {
+      const auto begin = begins.find({input, each.comm_id});
+      return begin == begins.end() ? kNever : begin->second;
+    };
+    SourceRef own = kNever;    // The first line of the process about any,
+    SourceRef other = kNever;  // and of anybody about one of its own.
+    for (const CommSegment& each : all) {
+      own = std::min({own, place(each.started), place(each.completed)});
+      other = std::min(other, begun(each));
+    }
+    for (const CommSegment& each : all) {
+      const SourceRef completed = place(each.completed);
+      if (completed == kNever) continue;
+      const SourceRef first = std::min(place(each.started), begun(each));
+      // Before any of that, or behind what the process did itself.
+      const SourceRef until = first < completed ? next(first) : completed;
+      const SourceRef held_back = std::min(until, next(other));
+      if (other == kNever || own < held_back) {
+        counts_until_.add(job, until);
+      } else {
+        counts_until_.add(job, held_back);
+        if (own < until && next(own) < until) {
+          counts_from_.add(job, next(own));
+          counts_until_.add(job, until);
+        }
+      }
     }
   }
-  return lines;
-}
+
+  LinePlaces counts_until_;  ///< Before which line each counts,
+  LinePlaces counts_from_;   ///< and not before these.
+};
+
+LinePlaces find_steps(const Job& job) { return kept_places<IterationLine, ProgressBar>(job); }
+
+LinePlaces find_inits(const Job& job) { return kept_places<CommInit>(job); }
+
+NewInits find_new_inits(const Job& job) { return NewInits(job); }
 
 bool steps_go_on(const Job& job, SourceRef where) {
   if (steps_follow(job, where)) return true;
   constexpr size_t kSteps = 3;
-  size_t steps = 0;
-  size_t inits = 0;
-  for (const SpeakerLog& log : job.logs) {
-    for (const uint16_t kind :
-         {kKindIndex<IterationLine>, kKindIndex<ProgressBar>, kKindIndex<CommInit>}) {
-      size_t& lines = kind == kKindIndex<CommInit> ? inits : steps;
-      for (const Record& record : log.records.kept(kind)) {
-        lines += is_before(job, where, record.where);
-        if (steps >= kSteps) return true;
-      }
-    }
-  }
-  // Asked about many lines, behind most of which there are none at all.
-  return steps + inits >= kSteps && steps + count_new_inits(job, where) >= kSteps;
+  const size_t steps = job.answers.of<&find_steps>(job).after(job, where);
+  if (steps >= kSteps) return true;
+  if (steps + job.answers.of<&find_inits>(job).after(job, where) < kSteps) return false;
+  return steps + job.answers.of<&find_new_inits>(job).after(job, where) >= kSteps;
 }
 
-/// Every rank of the largest communicator goes on calling. Some calls prove nothing: the host runs
-/// ahead of a peer that is gone.
-bool calls_go_on(const Job& job, SourceRef where) {
+/// Behind which lines some ranks of the largest communicator do not go on calling; none where that
+/// holds behind any. Some calls prove nothing: the host runs ahead of a peer that is gone.
+std::vector<SourceRef> find_last_calls(const Job& job) {
   constexpr uint64_t kCalls = 64;
   const auto largest = std::ranges::max_element(
       job.communicators, {}, [](const Communicator& comm) { return comm.ranks.size(); });
-  if (largest == job.communicators.end() || largest->ranks.empty()) return false;
-  return std::ranges::all_of(largest->ranks, [&](const CommRank& rank) {
+  if (largest == job.communicators.end()) return {};
+  std::vector<SourceRef> last;
+  for (const CommRank& rank : largest->ranks) {
     const CollectiveCalls* calls = calls_of(job, rank);
-    if (calls == nullptr || calls->collectives.size() < kCalls) return false;
+    if (calls == nullptr || calls->collectives.size() < kCalls) return {};
     const PlacedCall* call = calls->collectives.call(calls->collectives.size() - kCalls);
-    return call != nullptr && is_before(job, where, call->where);
-  });
+    if (call == nullptr) return {};
+    last.push_back(call->where);
+  }
+  // Lines of several inputs have no order.
+  const auto [first, latest] = std::ranges::minmax(last);
+  return are_ordered(job, first, latest) ? std::vector{first} : std::vector<SourceRef>();
+}
+
+bool calls_go_on(const Job& job, SourceRef where) {
+  const std::vector<SourceRef>& last = job.answers.of<&find_last_calls>(job);
+  return !last.empty() && is_before(job, where, last.front());
+}
+
+/// Of each run of nccl-tests, by input, the row behind which fewer than three are left, and that one.
+LinePlaces find_rows(const Job& job) {
+  constexpr size_t kRows = 3;
+  LinePlaces places;
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    std::map<int64_t, std::vector<SourceRef>> by_input;
+    for (const NcclTestsRow& row : run.rows)
+      by_input[input_of(job, row.where)].push_back(row.where);
+    for (auto& [input, rows] : by_input) {
+      if (rows.size() < kRows) continue;
+      std::ranges::sort(rows);
+      places.add(job, rows[rows.size() - kRows]);
+    }
+  }
+  places.sort();
+  return places;
 }
 
 /// Some rows of a table of nccl-tests were measured, by the test that the line may be about.
 bool rows_go_on(const Job& job, SourceRef where) {
-  constexpr std::ptrdiff_t kRows = 3;
-  return !is_between_tests(job, where) &&
-         std::ranges::any_of(job.nccl_tests, [&](const NcclTestsRun& run) {
-           return std::ranges::count_if(run.rows, [&](const NcclTestsRow& row) {
-                    return is_before(job, where, row.where);
-                  }) >= kRows;
-         });
+  return job.answers.of<&find_rows>(job).after(job, where) > 0 && !is_between_tests(job, where);
 }
 
 }  // namespace
