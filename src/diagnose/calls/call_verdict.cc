@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <set>
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
@@ -13,13 +15,28 @@
 namespace ncclog {
 namespace {
 
+std::map<std::string, const CallAccount*> find_watched(const Job& job) {
+  std::map<std::string, const CallAccount*> by_group;
+  for (const CallAccount& account : call_ledger(job, CallSource::Watchdog))
+    by_group.emplace(account.group, &account);
+  return by_group;
+}
+
 /// What watchdogs say of the process group of a dump.
 const CallAccount* watched_account(const Job& job, const CallAccount& account) {
   const bool is_default = is_default_group(account.group) || account.description == "default_pg";
-  const auto& watched = call_ledger(job, CallSource::Watchdog);
-  const auto found =
-      std::ranges::find(watched, is_default ? "" : account.group, &CallAccount::group);
-  return found == watched.end() ? nullptr : &*found;
+  const auto& watched = job.answers.of<&find_watched>(job);
+  const auto found = watched.find(is_default ? "" : account.group);
+  return found == watched.end() ? nullptr : found->second;
+}
+
+/// By number, who gave up on a work of which no line names the group.
+std::map<int64_t, std::set<int>> find_ungrouped(const Job& job) {
+  std::map<int64_t, std::set<int>> ranks;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    if (work.group.empty() && work.seq >= 0) ranks[work.seq].insert(work.rank);
+  }
+  return ranks;
 }
 
 /// Somebody waited in that call until a limit: its account says so, or a watchdog. Limits elsewhere
@@ -37,11 +54,13 @@ bool somebody_gave_up(const Job& job, const CallAccount& account, uint64_t numbe
   const CallAccount* watched = watched_account(job, account);
   if (watched != nullptr && std::ranges::any_of(watched->ranks, gave_up)) return true;
   // A line that names no group is of this one where the dump of its rank shows that call open.
-  return std::ranges::any_of(timed_out_work(job), [&](const TimedOutWork& work) {
-    const bool may_be_it =
-        work.group.empty() && work.seq >= 0 && static_cast<uint64_t>(work.seq) == number;
-    const auto rank = std::ranges::find(account.ranks, work.rank, &LedgerRank::rank);
-    return may_be_it && rank != account.ranks.end() && rank->waits_in(number);
+  const auto& ungrouped = job.answers.of<&find_ungrouped>(job);
+  const auto ranks = ungrouped.find(static_cast<int64_t>(number));
+  if (ranks == ungrouped.end()) return false;
+  std::set<int> seen;  // Of several with one number the first counts.
+  return std::ranges::any_of(account.ranks, [&](const LedgerRank& rank) {
+    return ranks->second.contains(rank.rank) && seen.insert(rank.rank).second &&
+           rank.waits_in(number);
   });
 }
 
@@ -66,16 +85,23 @@ CallVerdict find_mismatch(const std::vector<const CallAccount*>& accounts) {
   return {};
 }
 
+/// The ranks whose watchdogs say that they wait; -1: somebody's.
+std::set<int> find_those_that_wait(const Job& job) {
+  std::set<int> ranks;
+  for (const TimedOutWork& work : timed_out_work(job)) ranks.insert(std::max(work.rank, -1));
+  for (const WorkProgress& progress : work_progress(job)) {
+    if (progress.is_timeout) ranks.insert(std::max(progress.rank, -1));
+  }
+  return ranks;
+}
+
 /// A desync report names the rank as furthest back: it joined a collective, and joined none of those
 /// to which all others have gone on, nor does its own watchdog say that it waits.
 bool is_stopped(const Job& job, const CallAccount& account, const LedgerRank& rank) {
   const bool is_of_all = !account.group.empty() && is_default_group(account.group);
   if (account.source != CallSource::Desync || !is_of_all || is_torn(job)) return false;
-  const auto may_be_its = [&](const auto& said) { return said.rank < 0 || said.rank == rank.rank; };
-  return std::ranges::none_of(timed_out_work(job), may_be_its) &&
-         std::ranges::none_of(work_progress(job), [&](const WorkProgress& progress) {
-           return progress.is_timeout && may_be_its(progress);
-         });
+  const std::set<int>& waiting = job.answers.of<&find_those_that_wait>(job);
+  return !waiting.contains(-1) && !waiting.contains(rank.rank);
 }
 
 /// The account's ranks that are behind and wait for nobody; Nothing if most are, since then one has

@@ -116,16 +116,28 @@ bool job_made_progress(const Job& job) {
 
 /// The communicator was used or ended on some rank, or one that holds at least as many ranks came
 /// up behind it there: so many calls do not wait in a queue.
+/// By log, and of each of its segments: the most ranks of a complete one behind it.
+std::vector<std::vector<int>> find_complete_behind(const Job& job) {
+  std::vector<std::vector<int>> behind;
+  for (const SpeakerLog& log : job.logs) {
+    std::vector<int>& most = behind.emplace_back(log.comms.all.size(), INT32_MIN);
+    for (size_t s = most.size(); s-- > 1;) {
+      const CommSegment& segment = log.comms.all[s];
+      most[s - 1] = std::max(most[s], is_complete(segment) ? segment.nranks : INT32_MIN);
+    }
+  }
+  return behind;
+}
+
 bool was_used(const Job& job, const Communicator& comm) {
   constexpr uint64_t kMostQueued = 1000;
+  const auto& behind = job.answers.of<&find_complete_behind>(job);
   return std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
     if (rank.process < 0) return false;
     const CommSegment& own = segment_of(job, rank);
     if (own.calls->total > kMostQueued || own.end == CommFate::Destroyed) return true;
-    const auto& all = job.logs[static_cast<size_t>(rank.log)].comms.all;
-    return std::any_of(all.begin() + rank.segment + 1, all.end(), [&](const CommSegment& later) {
-      return later.nranks >= own.nranks && is_complete(later);
-    });
+    const int most = behind[static_cast<size_t>(rank.log)][static_cast<size_t>(rank.segment)];
+    return most != INT32_MIN && most >= own.nranks;
   });
 }
 
@@ -141,14 +153,32 @@ bool lost_its_start(const Job& job, const Process& process) {
   });
 }
 
+/// By process, where the last of its communicators that were complete began.
+std::vector<SourceRef> find_last_complete(const Job& job) {
+  std::vector<SourceRef> last;
+  for (const Process& process : job.processes) {
+    SourceRef& latest = last.emplace_back();
+    for (const CommSegment* segment : segments_of(job, process)) {
+      if (!is_complete(*segment)) continue;
+      latest = std::max(latest, segment->started.line != 0 ? segment->started : segment->completed);
+    }
+  }
+  return last;
+}
+
 /// The process did something behind the initialisation that it began at `start`.
 bool went_beyond(const Job& job, int process, SourceRef start,
                  const std::set<int>& watchdog_ranks) {
   const Process& speaker = nth_process(job, process);
   if (watchdog_ranks.contains(speaker.rank)) return true;
-  return std::ranges::any_of(segments_of(job, speaker), [&](const CommSegment* segment) {
-    const SourceRef began = segment->started.line != 0 ? segment->started : segment->completed;
-    return start < began && is_complete(*segment);
+  return start < job.answers.of<&find_last_complete>(job)[static_cast<size_t>(process)];
+}
+
+/// Every rank of the largest communicator has whole lines.
+bool find_all_are_there(const Job& job) {
+  const auto& ranks = job.communicators.front().ranks;
+  return std::ranges::all_of(ranks, [&](const CommRank& rank) {
+    return rank.process >= 0 && !is_doubtful(nth_process(job, rank.process));
   });
 }
 
@@ -303,15 +333,17 @@ class Search {
   void find_missing(UnfinishedInit& init) {
     if (init.of_all) {
       find_orphan(init);
+      std::set<int> waiting;
+      for (const CommRank& rank : init.waiting) waiting.insert(rank.process);
       // NCCL_DEBUG may be set on a few ranks only.
       const bool are_few = init.unseen.size() < init.waiting.size();
       std::erase_if(init.unseen, [&](const CommRank& unseen) {
         const int process = of_rank(unseen.rank);
-        if (!is_covered(process, init, are_few)) return false;
+        if (waiting.contains(process) || !is_covered(process, are_few)) return false;
         init.missing.push_back({unseen.rank, process});
         return true;
       });
-    } else if (all_processes_are_there()) {
+    } else if (job_.answers.of<&find_all_are_there>(job_)) {
       init.missing = std::exchange(init.unseen, {});
     }
   }
@@ -326,22 +358,13 @@ class Search {
     init.unseen.clear();
   }
 
-  bool is_covered(int process, const UnfinishedInit& init, bool are_few) const {
+  bool is_covered(int process, bool are_few) const {
     if (process < 0) return false;
     const Process& speaker = nth_process(job_, process);
     if (is_doubtful(speaker) || watchdog_ranks_.contains(speaker.rank)) return false;
-    if (std::ranges::count(init.waiting, process, &CommRank::process) > 0) return false;
     if (lost_its_start(job_, speaker)) return false;
     if (speaker.has_nccl && speaker.pid >= 0) return true;
     return are_few && speaks_beside_nccl(speaker);
-  }
-
-  /// Every rank of the largest communicator has whole lines.
-  bool all_processes_are_there() const {
-    const auto& ranks = job_.communicators.front().ranks;
-    return std::ranges::all_of(ranks, [&](const CommRank& rank) {
-      return rank.process >= 0 && !is_doubtful(nth_process(job_, rank.process));
-    });
   }
 
   /// The only host that shows one rank less than all others; several ranks on each.
@@ -546,12 +569,14 @@ FactValue describe_partial(const Job& job, const UnfinishedInit& init) {
 }
 
 /// Something failed by itself, so nobody wonders why the others wait.
-bool is_explained(const Job& job) {
+bool find_is_explained(const Job& job) {
   return !deaths(job).empty() || !first_exceptions(job).empty() ||
          std::ranges::any_of(job.processes, [&](const Process& process) {
            return reports_own_failure(job, process);
          });
 }
+
+bool is_explained(const Job& job) { return job.answers.of<&find_is_explained>(job); }
 
 FactValue describe_stalled(const Job& job, const UnfinishedInit& init) {
   const bool all_wait = init.waiting.size() == static_cast<size_t>(std::max(init.nranks, 0));

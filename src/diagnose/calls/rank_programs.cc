@@ -11,6 +11,7 @@
 
 #include "base/collectives.h"
 #include "base/text.h"
+#include "diagnose/calls/memberships.h"
 #include "log/event.h"
 #include "log/line/header.h"
 #include "log/messages.h"
@@ -177,18 +178,41 @@ std::vector<RankProgram> make_programs(const Job& job) {
 }  // namespace
 
 int member_of(const Job& job, int communicator, int rank) {
-  const auto& ranks = nth_communicator(job, communicator).ranks;
-  const auto member = std::ranges::find(ranks, rank, &CommRank::rank);
+  return member_of(nth_communicator(job, communicator), rank);
+}
+
+int member_of(const Communicator& comm, int rank) {
+  const auto& ranks = comm.ranks;
+  // Nearly always all are there.
+  const auto place = static_cast<size_t>(std::max(rank, 0));
+  const bool is_there = place < ranks.size() && ranks[place].rank == rank &&
+                        (place == 0 || ranks[place - 1].rank < rank);
+  const auto member =
+      is_there ? ranks.begin() + rank : std::ranges::find(ranks, rank, &CommRank::rank);
   return member == ranks.end() ? -1 : static_cast<int>(member - ranks.begin());
+}
+
+static std::map<int, std::vector<std::pair<int, const CommRank*>>> find_memberships(
+    const Job& job) {
+  std::map<int, std::vector<std::pair<int, const CommRank*>>> by_process;
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    for (const CommRank& rank : job.communicators[c].ranks)
+      by_process[rank.process].emplace_back(static_cast<int>(c), &rank);
+  }
+  return by_process;
+}
+
+const std::vector<std::pair<int, const CommRank*>>& memberships_of(const Job& job, int process) {
+  static const std::vector<std::pair<int, const CommRank*>> none;
+  const auto& by_process = job.answers.of<&find_memberships>(job);
+  const auto own = by_process.find(process);
+  return own == by_process.end() ? none : own->second;
 }
 
 std::vector<MemberCalls> memberships(const Job& job, const Waiter& waiter) {
   std::vector<MemberCalls> result;
-  for (size_t c = 0; c < job.communicators.size(); ++c) {
-    for (const CommRank& rank : job.communicators[c].ranks) {
-      if (waiter_of(rank) != waiter) continue;
-      result.push_back({static_cast<int>(c), &rank, calls_of(job, rank)});
-    }
+  for (const auto& [communicator, rank] : memberships_of(job, waiter.process)) {
+    if (waiter_of(*rank) == waiter) result.push_back({communicator, rank, calls_of(job, *rank)});
   }
   return result;
 }

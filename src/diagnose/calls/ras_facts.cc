@@ -161,14 +161,14 @@ FactValue ras_agrees(const Job& job, const Instance& instance) {
   if (accounts.empty()) return unknown();
   const FactValue missing = find_fact("job.rank_missing_in_collective")->ask(job, instance);
   if (!missing.known()) return unknown();
+  const std::set<int> named(missing.processes.begin(), missing.processes.end());
   for (const CallAccount& counts : accounts) {
     const CallFront front = front_of(counts);
     if (nth_communicator(job, counts.communicator).id != missing.communicator) continue;
     const bool all_alike = std::ranges::all_of(
         front.ahead, [&](int m) { return member(counts, m).entered == front.furthest; });
-    const bool are_named = std::ranges::all_of(front.behind, [&](int m) {
-      return std::ranges::count(missing.processes, member(counts, m).process) > 0;
-    });
+    const bool are_named = std::ranges::all_of(
+        front.behind, [&](int m) { return named.contains(member(counts, m).process); });
     const bool are_all = front.behind.size() == missing.processes.size() && front.counts_all();
     if (!front.is_open() || !all_alike || !are_named || !are_all) continue;
     return yes(

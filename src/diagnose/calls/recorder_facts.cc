@@ -161,12 +161,13 @@ std::set<int> named_ranks(const Job& job, const FactValue& value) {
 FactValue as_fact(const Job& job, const CallVerdict& verdict) {
   FactValue value =
       yes("by the Flight Recorder's dumps, " + verdict_words(job, verdict), verdict_dumps(verdict));
+  // A dump's ranks are PyTorch's; they are the job's only where a dump was tied to a process.
+  std::set<int> tied;
+  for (const FlightRecorderDump& dump : job.flight_recorders) {
+    if (dump.process >= 0) tied.insert(dump.rank);
+  }
   for (const int rank : ranks_of(*verdict.account, verdict.named)) {
-    // A dump's ranks are PyTorch's; they are the job's only where a dump was tied to a process.
-    const bool is_the_jobs = std::ranges::any_of(job.flight_recorders, [&](const auto& dump) {
-      return dump.process >= 0 && dump.rank == rank;
-    });
-    blame(is_the_jobs ? process_of_rank(job, rank) : -1, rank, value);
+    blame(tied.contains(rank) ? process_of_rank(job, rank) : -1, rank, value);
   }
   // Watchdogs that gave up on that call say so in the logs.
   const bool is_of_all = is_default_group(verdict.account->group);

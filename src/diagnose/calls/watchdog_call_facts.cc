@@ -22,6 +22,7 @@
 
 #include "base/text.h"
 #include "diagnose/calls/diverged.h"
+#include "diagnose/calls/memberships.h"
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/who_waits.h"
 #include "diagnose/facts/fact.h"
@@ -68,14 +69,15 @@ constexpr std::array<std::pair<std::string_view, CampsOf>, 3> kWaitRows = {{
 /// "ranks 0-4,6,7 gave up on it as SeqNum 29 of process group 0": the watchdogs of members whose
 /// works fit what they are in, of the one group and SeqNum that most of them have; empty: none.
 std::string waiting_words(const Job& job, int communicator, const std::vector<CallCamp>& camps) {
+  std::map<int, std::vector<std::pair<int, const CallCamp*>>> by_process;
+  for (const CallCamp& camp : camps) {
+    for (const int m : camp.members)
+      by_process[rank_at(job, communicator, m).process].emplace_back(m, &camp);
+  }
   std::map<std::pair<std::string, int64_t>, std::set<int>> waiting;
   for (const TimedOutWork& work : timed_out_work(job)) {
-    for (const CallCamp& camp : camps) {
-      if (!fits(camp.call.call, work)) continue;
-      for (const int m : camp.members) {
-        const bool is_its = rank_at(job, communicator, m).process == work.process;
-        if (is_its) waiting[{work.group, work.seq}].insert(m);
-      }
+    for (const auto& [m, camp] : by_process[work.process]) {
+      if (fits(camp->call.call, work)) waiting[{work.group, work.seq}].insert(m);
     }
   }
   const auto most =
@@ -107,14 +109,12 @@ FactValue watchdogs_on_call(const Job& job, const Instance& instance) {
 /// Calls of a process by signature; nullopt if its log need not show all.
 std::optional<std::vector<CallSignature>> all_calls(const Job& job, int process) {
   std::vector<CallSignature> all;
-  for (const Communicator& comm : job.communicators) {
-    for (const CommRank& rank : comm.ranks) {
-      if (rank.process != process) continue;
-      if (call_coverage(job, comm, rank) != CallCoverage::Counted) return std::nullopt;
-      const auto& made = calls_of(job, rank)->by_signature;
-      if (made.other > 0) return std::nullopt;
-      for (const auto& [call, count] : made.all) all.push_back(call);
-    }
+  for (const auto& [communicator, rank] : memberships_of(job, process)) {
+    const Communicator& comm = nth_communicator(job, communicator);
+    if (call_coverage(job, comm, *rank) != CallCoverage::Counted) return std::nullopt;
+    const auto& made = calls_of(job, *rank)->by_signature;
+    if (made.other > 0) return std::nullopt;
+    for (const auto& [call, count] : made.all) all.push_back(call);
   }
   return all.empty() ? std::nullopt : std::optional(std::move(all));
 }

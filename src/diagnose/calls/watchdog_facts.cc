@@ -122,9 +122,15 @@ FactValue behind_answer(const CallAccount& account, const std::vector<int>& wait
   return value;
 }
 
+std::set<int> find_waiting(const Job& job) {
+  std::set<int> processes;
+  for (const Waiter& waiter : find_waits(job).waiting) processes.insert(waiter.process);
+  return processes;
+}
+
 /// Its lines of calls show that it waits for somebody itself: it is a victim.
 bool waits_by_lines(const Job& job, int process) {
-  return std::ranges::count(find_waits(job).waiting, process, &Waiter::process) > 0;
+  return job.answers.of<&find_waiting>(job).contains(process);
 }
 
 /// The ranks whose own lines say that they had enqueued less; unknown if there are none.
@@ -245,9 +251,10 @@ FactValue came_late_answer(const Job& job) {
       return time_of_line(timeout_line(*account, m, number).text).nanoseconds;
     });
     const Evidence gave_up = timeout_line(*account, last, number);
+    const std::set<int> known(waiting.begin(), waiting.end());
     for (size_t r = 0; r < account->ranks.size(); ++r) {
       const int m = static_cast<int>(r);
-      if (std::ranges::count(waiting, m) > 0) continue;
+      if (known.contains(m)) continue;
       const LedgerRank& rank = account->ranks[r];
       if (rank.rank < 0 || !came_after(rank, number, call->work->timeout_ms, gave_up))
         return unknown();
@@ -404,16 +411,73 @@ bool may_be_of_one_group(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() || a == b || (is_default_group(a) && is_default_group(b));
 }
 
+/// Who gave up on a work of a number, by the group that lines name.
+using RanksByGroup = std::map<std::string_view, std::set<int>>;
+
+/// Who gave up on which work.
+struct GivenUp {
+  std::map<std::pair<int64_t, std::string_view>, RanksByGroup> works;  ///< By number and operation.
+  /// By number, what ranks say of which no line names an operation.
+  std::map<int64_t, std::vector<const WorkProgress*>> statuses;
+  std::map<int64_t, RanksByGroup> alone;  ///< The ranks of these.
+  std::map<int64_t, std::set<int>> cut;   ///< By lines that are cut before the operation.
+};
+
+GivenUp find_given_up(const Job& job) {
+  GivenUp all;
+  std::set<int> named;
+  for (const TimedOutWork& each : timed_out_work(job)) {
+    named.insert(each.rank);
+    all.works[{each.seq, each.op}][each.group].insert(each.rank);
+  }
+  for (const WorkProgress& progress : work_progress(job)) {
+    const bool counts = progress.seq && *progress.seq >= 0 && progress.rank >= 0;
+    if (!counts || named.contains(progress.rank)) continue;
+    all.statuses[*progress.seq].push_back(&progress);
+    all.alone[*progress.seq][progress.group].insert(progress.rank);
+  }
+  for_each_said<WatchdogTimeout>(job, [&](const Said<WatchdogTimeout>& said) {
+    if (said.message.op.empty())
+      all.cut[said.message.seq].insert(rank_of(job, said.process, said.header()));
+  });
+  return all;
+}
+
+/// Calls `use(ranks)` for each set of ranks whose watchdogs gave up on the same work, by a line that
+/// may be cut before the operation.
+template <typename Use>
+void for_those_giving_up(const Job& job, const TimedOutWork& work, Use&& use) {
+  const GivenUp& all = job.answers.of<&find_given_up>(job);
+  const auto use_groups = [&](const auto& ranks, const auto& key) {
+    const auto found = ranks.find(key);
+    if (found == ranks.end()) return;
+    const RanksByGroup& by_group = found->second;
+    // All but these are of another group than one that is named and not that of all ranks.
+    if (!is_default_group(work.group)) {
+      for (const std::string_view group : {std::string_view(work.group), std::string_view()}) {
+        const auto own = by_group.find(group);
+        if (own != by_group.end()) use(own->second);
+      }
+      return;
+    }
+    for (const auto& [group, own] : by_group) {
+      if (may_be_of_one_group(std::string(group), work.group)) use(own);
+    }
+  };
+  use_groups(all.works, std::pair<int64_t, std::string_view>(work.seq, work.op));
+  if (work.seq >= 0) use_groups(all.alone, work.seq);
+  if (const auto cut = all.cut.find(work.seq); cut != all.cut.end()) use(cut->second);
+}
+
 /// What ranks say that gave up on the same work, of which no line names an operation.
 std::vector<const WorkProgress*> statuses_alone(const Job& job, const TimedOutWork& work) {
+  const GivenUp& all = job.answers.of<&find_given_up>(job);
+  const auto found = all.statuses.find(work.seq);
+  if (found == all.statuses.end()) return {};
   std::vector<const WorkProgress*> alone;
-  std::set<int> named;
-  for (const TimedOutWork& each : timed_out_work(job)) named.insert(each.rank);
-  for (const WorkProgress& progress : work_progress(job)) {
-    const bool is_its = progress.seq && *progress.seq >= 0 && progress.seq == work.seq &&
-                        progress.rank >= 0 && may_be_of_one_group(progress.group, work.group);
-    if (is_its && !named.contains(progress.rank)) alone.push_back(&progress);
-  }
+  std::ranges::copy_if(found->second, std::back_inserter(alone), [&](const WorkProgress* each) {
+    return may_be_of_one_group(each->group, work.group);
+  });
   return alone;
 }
 
@@ -456,18 +520,11 @@ std::string overdue_words(const TimedOutWork& work) {
                      static_cast<double>(work.ran_ms) / (3600 * 1000));
 }
 
-/// Those whose watchdogs gave up on the same work, by a line that may be cut before the operation.
+/// Those whose watchdogs gave up on the same work.
 std::set<int> ranks_giving_up(const Job& job, const TimedOutWork& work) {
   std::set<int> ranks;
-  for (const TimedOutWork& other : timed_out_work(job)) {
-    const bool is_same = other.seq == work.seq && other.op == work.op;
-    if (is_same && may_be_of_one_group(other.group, work.group)) ranks.insert(other.rank);
-  }
-  for (const WorkProgress* progress : statuses_alone(job, work)) ranks.insert(progress->rank);
-  for_each_said<WatchdogTimeout>(job, [&](const Said<WatchdogTimeout>& said) {
-    if (said.message.op.empty() && said.message.seq == work.seq)
-      ranks.insert(rank_of(job, said.process, said.header()));
-  });
+  for_those_giving_up(job, work,
+                      [&](const std::set<int>& some) { ranks.insert(some.begin(), some.end()); });
   ranks.erase(-1);
   return ranks;
 }
@@ -488,17 +545,27 @@ std::string work_words(const TimedOutWork& work) {
   return work.seq < 0 ? work.op : fmt::format("{} {}", work.op, work.seq);
 }
 
-/// "ALLREDUCE 315 on rank 0": what those gave up on that did not give up on the first.
+/// "ALLREDUCE 315 on rank 0": what those gave up on that did not give up on the first. Of those
+/// behind the first kMostNamed it is only said that they are there.
 std::vector<std::string> given_up_elsewhere(const Job& job, const TimedOutWork& first) {
-  std::set<int> told = ranks_giving_up(job, first);
+  std::set<int> told;
+  std::set<const std::set<int>*> known;  // Of which all are told.
+  const auto tell = [&](const std::set<int>& ranks) {
+    if (known.insert(&ranks).second) told.insert(ranks.begin(), ranks.end());
+  };
+  for_those_giving_up(job, first, tell);
   std::vector<std::string> parts;
+  const bool is_message = is_point_to_point(first.op);
   for (const TimedOutWork& work : timed_out_work(job)) {
-    const bool is_alike = is_point_to_point(work.op) == is_point_to_point(first.op) &&
-                          may_be_of_one_group(work.group, first.group);
-    if (work.rank < 0 || !is_alike || told.contains(work.rank)) continue;
-    const std::set<int> ranks = ranks_giving_up(job, work);
-    parts.push_back(fmt::format("{} on {}", work_words(work), giving_up_phrase(job, ranks)));
-    told.insert(ranks.begin(), ranks.end());
+    if (work.rank < 0 || told.contains(work.rank)) continue;
+    const bool is_alike =
+        is_point_to_point(work.op) == is_message && may_be_of_one_group(work.group, first.group);
+    if (!is_alike) continue;
+    parts.emplace_back();
+    if (parts.size() <= kMostNamed)
+      parts.back() = fmt::format("{} on {}", work_words(work),
+                                 giving_up_phrase(job, ranks_giving_up(job, work)));
+    for_those_giving_up(job, work, tell);
   }
   return parts;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "diagnose/calls/diverged.h"
+#include "diagnose/calls/memberships.h"
 
 namespace ncclog {
 namespace {
@@ -33,13 +34,25 @@ bool unknown_ranks_wait(const Job& job) {
 /// How often all ranks called in that line whose programs are known.
 uint64_t made_by_all(const Job& job, const CallLine& line, const std::set<Waiter>& known) {
   uint64_t least = UINT64_MAX;
-  for (const CommRank& rank : nth_communicator(job, line.communicator).ranks) {
-    if (!known.contains(waiter_of(rank))) continue;
+  const auto count = [&](const CommRank& rank) {
+    if (!known.contains(waiter_of(rank))) return;
     if (!line.is_message() || rank.rank == line.sender) {
       least = std::min(least, calls_made(job, rank, {line, false}));
     }
     if (line.is_message() && rank.rank == line.receiver) {
       least = std::min(least, calls_made(job, rank, {line, true}));
+    }
+  };
+  const auto& ranks = nth_communicator(job, line.communicator).ranks;
+  if (!line.is_message()) {
+    std::ranges::for_each(ranks, count);
+    return least;
+  }
+  for (const int end : {line.sender, line.receiver}) {
+    const int first = member_of(job, line.communicator, end);
+    for (auto m = static_cast<size_t>(std::max(first, 0)); first >= 0 && m < ranks.size(); ++m) {
+      if (ranks[m].rank != end) break;
+      count(ranks[m]);
     }
   }
   return least;
@@ -168,21 +181,27 @@ bool holds(const Blocker& blocker, const Waiter& waiter) {
   return std::ranges::binary_search(blocker.waiters, waiter);
 }
 
-Blocker make_blocker(const Job& job, const Waits& waits, std::vector<Waiter> waiters) {
-  Blocker blocker{std::move(waiters), {}, {}};
+/// Notes with the blockers, of which no two hold one waiter, what is waited for.
+void add_what_lacks(const Job& job, Waits& waits) {
+  std::map<Waiter, Blocker*> by_waiter;
+  for (Blocker& blocker : waits.blockers) {
+    for (const Waiter& waiter : blocker.waiters) by_waiter.emplace(waiter, &blocker);
+  }
+  const auto note = [&](int communicator, int r, std::vector<size_t> Blocker::*numbers, size_t n) {
+    const auto blocker = by_waiter.find(waiter_at(job, communicator, r));
+    if (blocker == by_waiter.end()) return;
+    std::vector<size_t>& all = blocker->second->*numbers;
+    if (all.empty() || all.back() != n) all.push_back(n);
+  };
   for (size_t f = 0; f < waits.fronts.size(); ++f) {
     const CallFront& front = waits.fronts[f];
-    const bool is_behind = std::ranges::any_of(
-        front.behind, [&](int r) { return holds(blocker, waiter_at(job, front.communicator, r)); });
-    if (front.knows_all() && is_behind) blocker.fronts.push_back(f);
+    if (!front.knows_all()) continue;
+    for (const int r : front.behind) note(front.communicator, r, &Blocker::fronts, f);
   }
   for (size_t m = 0; m < waits.unmatched.size(); ++m) {
     const UnmatchedMessages& messages = waits.unmatched[m];
-    if (holds(blocker, waiter_at(job, messages.communicator, messages.owing()))) {
-      blocker.unmatched.push_back(m);
-    }
+    note(messages.communicator, messages.owing(), &Blocker::unmatched, m);
   }
-  return blocker;
 }
 
 /// Ranks of a communicator that are counted, by rank: into Communicator::ranks.
@@ -213,16 +232,18 @@ Waits waits_of(const Job& job) {
   if (is_any_lacking(job, waits)) add_held_calls(job, graph);
   waits.waiting = graph.waiting();
   for (std::vector<Waiter>& sink : graph.sinks()) {
-    waits.blockers.push_back(make_blocker(job, waits, std::move(sink)));
+    waits.blockers.push_back({std::move(sink), {}, {}});
   }
+  add_what_lacks(job, waits);
   return waits;
 }
 
 /// The peer is not counted, or not with this rank, and its log does not show the other end of all
 /// messages.
 bool may_owe(const Job& job, const Communicator& comm, const CommRank& rank, int peer) {
-  const auto other = std::ranges::find(comm.ranks, peer, &CommRank::rank);
-  if (other == comm.ranks.end()) return true;
+  const int number = member_of(comm, peer);
+  if (number < 0) return true;
+  const CommRank* const other = &comm.ranks[static_cast<size_t>(number)];
   const CallCoverage coverage = call_coverage(job, comm, *other);
   if (coverage == CallCoverage::Unknown) return true;
   return std::ranges::any_of(std::array{false, true}, [&](bool receives) {
@@ -389,8 +410,10 @@ bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& wait
     return true;
   }
   return std::ranges::any_of(memberships(job, waiter), [&](const MemberCalls& own) {
-    const auto front = std::ranges::find(waits.fronts, own.communicator, &CallFront::communicator);
-    const bool may_wait_in_front = front != waits.fronts.end() && !front->knows_all() &&
+    const auto front =
+        std::ranges::lower_bound(waits.fronts, own.communicator, {}, &CallFront::communicator);
+    const bool may_wait_in_front = front != waits.fronts.end() &&
+                                   front->communicator == own.communicator && !front->knows_all() &&
                                    own.calls != nullptr && own.calls->total > 0;
     if (may_wait_in_front || has_unknown_peers(job, *own.rank)) return true;
     const Communicator& comm = nth_communicator(job, own.communicator);

@@ -181,17 +181,15 @@ FactValue ask_all_ranks(const Job& job, const Instance&) {
               true);
 }
 
-/// True if both may name one host: "n07" and "n07.cluster.example".
-bool is_same_host(std::string_view a, std::string_view b) {
-  return a.substr(0, a.find('.')) == b.substr(0, b.find('.'));
-}
+/// "n07" of "n07.cluster.example": both may name one host.
+std::string_view short_name(std::string_view host) { return host.substr(0, host.find('.')); }
 
 FactValue ask_expected_hosts(const Job& job, const Instance&) {
   std::vector<std::string> missing;
+  std::set<std::string_view> seen;
+  for (const std::string& host : job.hosts) seen.insert(short_name(host));
   for (const std::string& host : job.expected_hosts) {
-    const bool is_there = std::ranges::any_of(
-        job.hosts, [&](const std::string& seen) { return is_same_host(seen, host); });
-    if (!is_there) missing.push_back(host);
+    if (!seen.contains(short_name(host))) missing.push_back(host);
   }
   if (missing.empty()) return yes({});
   constexpr size_t kMostNamed = 8;

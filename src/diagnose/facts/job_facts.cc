@@ -189,13 +189,15 @@ using Banners = std::map<std::string, std::vector<int>>;
 /// whole log, if its processes misunderstand each other: else they may be two runs.
 std::set<std::string> mixed_versions(const Job& job, const Banners& banners) {
   std::set<std::string> mixed;
+  std::map<int, std::vector<std::string_view>> by_process;
+  for (const auto& [version, processes] : banners) {
+    for (const int process : processes) by_process[process].push_back(version);
+  }
   for (const Communicator& comm : job.communicators) {
     std::set<std::string> versions;
-    for (const auto& [version, processes] : banners) {
-      const bool is_printed = std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
-        return rank.process >= 0 && std::ranges::count(processes, rank.process) > 0;
-      });
-      if (is_printed) versions.insert(version);
+    for (const CommRank& rank : comm.ranks) {
+      const auto own = rank.process < 0 ? by_process.end() : by_process.find(rank.process);
+      if (own != by_process.end()) versions.insert(own->second.begin(), own->second.end());
     }
     if (versions.size() > 1) mixed.merge(versions);
   }

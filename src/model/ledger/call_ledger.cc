@@ -16,12 +16,37 @@
 namespace ncclog {
 namespace {
 
-bool prints_calls(const Job& job, const Process& process) {
-  return std::ranges::any_of(process.logs, [&](size_t log) {
-    return std::ranges::any_of(job.logs[log].comms.all, [](const CommSegment& segment) {
-      return segment.calls->total + segment.traces->total > 0;
-    });
-  });
+/// What is asked of every rank of every communicator.
+struct Callers {
+  std::vector<bool> print_calls;  ///< By process.
+  /// By communicator, the opCount with which all ranks begin whose calls are seen; nullopt: they do
+  /// not, so that places in their windows are not alike.
+  std::vector<std::optional<uint64_t>> first_op_counts;
+  std::map<int, size_t> inferred;  ///< By size, how many communicators are.
+};
+
+Callers find_callers(const Job& job) {
+  Callers callers;
+  for (const Process& process : job.processes) {
+    callers.print_calls.push_back(std::ranges::any_of(process.logs, [&](size_t log) {
+      return std::ranges::any_of(job.logs[log].comms.all, [](const CommSegment& segment) {
+        return segment.calls->total + segment.traces->total > 0;
+      });
+    }));
+  }
+  for (const Communicator& comm : job.communicators) {
+    if (comm.inferred) ++callers.inferred[comm.nranks];
+    std::optional<uint64_t> first;
+    bool are_alike = true;
+    for (const CommRank& rank : comm.ranks) {
+      const CollectiveCalls* calls = calls_of(job, rank);
+      if (calls == nullptr || calls->total == 0) continue;
+      are_alike &= first.value_or(calls->first_op_count) == calls->first_op_count;
+      first = calls->first_op_count;
+    }
+    callers.first_op_counts.push_back(are_alike ? first : std::nullopt);
+  }
+  return callers;
 }
 
 /// A log and its copy, or one that was rotated, hold a call twice or in an unknown order.
@@ -37,21 +62,10 @@ bool has_its_beginning(const CommSegment& segment) {
          segment.announced.line != 0;
 }
 
-/// All ranks whose calls are seen begin with one opCount: places in their windows are alike.
-bool begin_together(const Job& job, const Communicator& comm, uint64_t op_count) {
-  return std::ranges::all_of(comm.ranks, [&](const CommRank& rank) {
-    const CollectiveCalls* calls = calls_of(job, rank);
-    return calls == nullptr || calls->total == 0 || calls->first_op_count == op_count;
-  });
-}
-
 /// Without initialisation lines processes are joined by the communicator's size alone. Several
 /// communicators of one size cannot be told apart.
-bool is_a_guess(const Job& job, const Communicator& comm, const CommRank& rank) {
-  if (rank.rank >= 0 || !comm.inferred) return false;
-  return std::ranges::any_of(job.communicators, [&](const Communicator& other) {
-    return &other != &comm && other.inferred && other.nranks == comm.nranks;
-  });
+bool is_a_guess(const Callers& callers, const Communicator& comm, const CommRank& rank) {
+  return rank.rank < 0 && comm.inferred && callers.inferred.at(comm.nranks) > 1;
 }
 
 std::vector<CallAccount> line_accounts(const Job& job) {
@@ -159,15 +173,18 @@ CallCoverage call_coverage(const Job& job, const Communicator& comm, const CommR
   // Calls may be missing in the middle: then the numbers of later ones mean nothing.
   const bool lines_are_missing =
       process.torn || process.restarted || job.losses.count(Loss::LineLeftOut) > 0;
-  if (lines_are_missing || !prints_calls(job, process)) return CallCoverage::Unknown;
+  const Callers& callers = job.answers.of<&find_callers>(job);
+  if (lines_are_missing || !callers.print_calls[static_cast<size_t>(rank.process)])
+    return CallCoverage::Unknown;
   if (calls->total > 0 && !is_in_one_input(job, *calls)) return CallCoverage::Unknown;
-  if (!has_its_beginning(segment_of(job, rank)) || is_a_guess(job, comm, rank)) {
+  if (!has_its_beginning(segment_of(job, rank)) || is_a_guess(callers, comm, rank)) {
     return CallCoverage::Unknown;
   }
+  // All that are seen must begin with that one, or places in their windows are not alike.
+  const auto number = static_cast<size_t>(&comm - job.communicators.data());
+  const auto& first = callers.first_op_counts[number];
   const bool begins_late = calls->first_op_count > 0;
-  if (begins_late && !begin_together(job, comm, calls->first_op_count)) {
-    return CallCoverage::Unknown;
-  }
+  if (begins_late && first != calls->first_op_count) return CallCoverage::Unknown;
   return process.cut ? CallCoverage::AtLeast : CallCoverage::Counted;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/collectives.h"
 #include "model/ledger/call_ledger.h"
@@ -61,13 +62,25 @@ bool has_messages(const CallAccount& lines) {
   });
 }
 
-/// A log with the same first calls as one that goes on.
-bool begins_another(const CallAccount& lines, const CallSequence& shown) {
-  return std::ranges::any_of(lines.ranks, [&](const LedgerRank& rank) {
-    return rank.lines != nullptr && rank.entered > shown.size() &&
-           rank.lines->collectives.prefix_hash(shown.size()) == shown.hash();
-  });
-}
+/// Whether logs have the same first calls as one that goes on.
+class FirstCalls {
+ public:
+  explicit FirstCalls(const CallAccount& lines) : lines_(lines) {}
+
+  bool has(const CallSequence& shown) {
+    const auto [known, is_new] = by_length_.try_emplace(shown.size());
+    for (const LedgerRank& rank : lines_.ranks) {
+      if (!is_new || rank.lines == nullptr || rank.entered <= shown.size()) continue;
+      const auto hash = rank.lines->collectives.prefix_hash(shown.size());
+      if (hash) known->second.insert(*hash);
+    }
+    return known->second.contains(shown.hash());
+  }
+
+ private:
+  const CallAccount& lines_;
+  std::map<uint64_t, std::set<uint64_t>> by_length_;  ///< Hashes of the first calls.
+};
 
 void add_short_logs(const CallAccount& lines, const CallAccount& witness,
                     std::vector<ShortLog>& result) {
@@ -81,6 +94,7 @@ void add_short_logs(const CallAccount& lines, const CallAccount& witness,
     if (is_known) by_process[rank.process] = &rank;
   }
   size_t agree = 0;
+  FirstCalls beginnings(lines);
   std::vector<ShortLog> found;
   for (const LedgerRank& rank : lines.ranks) {
     const auto own = by_process.find(rank.process);
@@ -95,7 +109,7 @@ void add_short_logs(const CallAccount& lines, const CallAccount& witness,
     if (is_watchdog || !is_short) agree += *same;
     if (!is_short) continue;
     const bool ends_early =
-        is_watchdog ? begins_another(lines, rank.lines->collectives) : same.has_value();
+        is_watchdog ? beginnings.has(rank.lines->collectives) : same.has_value();
     found.push_back(
         {rank.process, lines.communicator, rank.entered, made, ends_early, witness.source});
   }

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/collectives.h"
@@ -47,16 +48,6 @@ std::string group_in(const Header& header) {
   return std::string(header.process_group_name == "default_pg" ? "0" : header.process_group);
 }
 
-/// The status of the same rank and SeqNum that was printed next, perhaps on the same line, names the
-/// group.
-std::string group_of(const Job& job, const TimedOutWork& work) {
-  const auto status = std::ranges::find_if(work_progress(job), [&](const WorkProgress& one) {
-    return !(one.line.where < work.line.where) && one.seq == work.seq &&
-           one.process == work.process && one.rank == work.rank;
-  });
-  return status == work_progress(job).end() ? std::string() : status->group;
-}
-
 std::vector<WorkProgress> find_work_progress(const Job& job) {
   std::vector<WorkProgress> result;
   for_each_said<WorkStatus>(job, [&](const Said<WorkStatus>& said) {
@@ -78,6 +69,28 @@ std::vector<WorkProgress> find_work_progress(const Job& job) {
   return result;
 }
 
+/// Statements by process, rank and SeqNum.
+using ProgressByWork = std::map<std::tuple<int, int, int64_t>, std::vector<const WorkProgress*>>;
+
+ProgressByWork find_progress_by_work(const Job& job) {
+  ProgressByWork all;
+  for (const WorkProgress& one : work_progress(job)) {
+    if (one.seq) all[{one.process, one.rank, *one.seq}].push_back(&one);
+  }
+  return all;
+}
+
+/// The status of the same rank and SeqNum that was printed next, perhaps on the same line, names the
+/// group.
+std::string group_of(const Job& job, const TimedOutWork& work) {
+  const ProgressByWork& all = job.answers.of<&find_progress_by_work>(job);
+  const auto own = all.find({work.process, work.rank, work.seq});
+  if (own == all.end()) return {};
+  const auto status = std::ranges::find_if(
+      own->second, [&](const WorkProgress* one) { return !(one->line.where < work.line.where); });
+  return status == own->second.end() ? std::string() : (*status)->group;
+}
+
 int64_t ran_of(const WatchdogTimeout& timeout) { return timeout.ran_ms; }
 int64_t ran_of(const BlockingWaitTimeout&) { return -1; }
 
@@ -97,18 +110,21 @@ TimedOutWork read_work(int process, int rank, const Timeout& timeout, const Reco
           .line = evidence_of(record)};
 }
 
-/// Adds a work, unless its rank has reported it before.
-void add_work(TimedOutWork work, std::vector<TimedOutWork>& works) {
-  const auto is_it = [&](const TimedOutWork& other) {
-    return work.process == other.process && work.rank == other.rank && work.seq == other.seq &&
-           work.op == other.op && work.size == other.size;
-  };
-  if (std::ranges::none_of(works, is_it)) works.push_back(std::move(work));
-}
+/// Works, each once.
+struct WorkList {
+  std::vector<TimedOutWork> works;
+  std::set<std::tuple<int, int, int64_t, std::string, std::string>> known = {};
+
+  /// Adds a work, unless its rank has reported it before.
+  void add(TimedOutWork work) {
+    if (known.emplace(work.process, work.rank, work.seq, work.op, work.size).second)
+      works.push_back(std::move(work));
+  }
+};
 
 /// T is one of the two ways in which PyTorch says that a work timed out.
 template <typename T>
-void add_timeouts(const Job& job, std::vector<TimedOutWork>& works) {
+void add_timeouts(const Job& job, WorkList& works) {
   // The job has communicators of a part of its ranks, the largest first: a line that names no group
   // may be about any of them.
   const bool several_groups = !job.communicators.empty() &&
@@ -121,7 +137,7 @@ void add_timeouts(const Job& job, std::vector<TimedOutWork>& works) {
     if (work.group.empty()) work.group = group_of(job, work);
     const bool is_other_rank = said.header().group_rank >= 0 && said.header().group_rank != rank;
     work.in_unnamed_group = work.group.empty() && (is_other_rank || several_groups);
-    add_work(std::move(work), works);
+    works.add(std::move(work));
   });
 }
 
@@ -140,8 +156,7 @@ int rank_before(std::string_view text) {
 /// Adds the timeout that a line of kind T quotes in `text`. Such a quotation names no group, so its
 /// rank is the job's only where nothing else says which.
 template <typename T>
-void add_quoted(const Said<T>& said, int rank, std::string_view text,
-                std::vector<TimedOutWork>& works) {
+void add_quoted(const Said<T>& said, int rank, std::string_view text, WorkList& works) {
   const size_t begin = text.find(kQuotedTimeout);
   if (begin == text.npos) return;
   const Event quoted = parse_event(text.substr(begin), all_wordings());
@@ -152,13 +167,13 @@ void add_quoted(const Said<T>& said, int rank, std::string_view text,
   TimedOutWork work =
       read_work(said.process, rank, read_message<WatchdogTimeout>(quoted.message), said.record());
   work.in_unnamed_group = true;
-  add_work(std::move(work), works);
+  works.add(std::move(work));
 }
 
 /// What the watchdog said, as others quote it: who uses a communicator after the watchdog aborted
 /// it ("Original reason for failure was: [Rank 0] Watchdog caught …"), and the exception that ends
 /// the process ("what():  [Rank 0] Watchdog caught …").
-void add_quoted_timeouts(const Job& job, std::vector<TimedOutWork>& works) {
+void add_quoted_timeouts(const Job& job, WorkList& works) {
   for_each_said<CommAborted>(job, [&](const Said<CommAborted>& said) {
     const int rank = rank_of(job, said.process, said.header());
     add_quoted(said, rank >= 0 ? rank : said.message.rank, said.message.reason, works);
@@ -166,7 +181,7 @@ void add_quoted_timeouts(const Job& job, std::vector<TimedOutWork>& works) {
   for_each_said<WatchdogTerminated>(job, [&](const Said<WatchdogTerminated>& said) {
     add_quoted(said, rank_of(job, said.process, said.header()), said.message.reason, works);
   });
-  if (!works.empty()) return;  // The same process has said it before it ended.
+  if (!works.works.empty()) return;  // The same process has said it before it ended.
   for_each_said<CppWhat>(job, [&](const Said<CppWhat>& said) {
     add_quoted(said, rank_of(job, said.process, said.header()), said.message.text, works);
   });
@@ -187,21 +202,24 @@ void mark_several_groups(std::vector<TimedOutWork>& works) {
 }
 
 std::vector<TimedOutWork> find_timed_out_work(const Job& job) {
-  std::vector<TimedOutWork> works;
+  WorkList works;
   add_timeouts<WatchdogTimeout>(job, works);
   add_timeouts<BlockingWaitTimeout>(job, works);
   // Who has a line of its own quotes no other work. Who has none gave up all the same.
-  std::vector<TimedOutWork> quoted;
+  WorkList quoted;
   add_quoted_timeouts(job, quoted);
-  const std::vector<TimedOutWork> own = works;
-  for (TimedOutWork& work : quoted) {
-    const bool is_told = std::ranges::any_of(own, [&](const TimedOutWork& other) {
-      return other.process == work.process || (work.rank >= 0 && other.rank == work.rank);
-    });
-    if (own.empty() || (!is_told && work.rank >= 0)) add_work(std::move(work), works);
+  std::set<int> processes;
+  std::set<int> ranks;
+  for (const TimedOutWork& own : works.works) {
+    processes.insert(own.process);
+    if (own.rank >= 0) ranks.insert(own.rank);
   }
-  mark_several_groups(works);
-  return works;
+  for (TimedOutWork& work : quoted.works) {
+    const bool is_told = processes.contains(work.process) || ranks.contains(work.rank);
+    if (processes.empty() || (!is_told && work.rank >= 0)) works.add(std::move(work));
+  }
+  mark_several_groups(works.works);
+  return std::move(works.works);
 }
 
 std::set<int> find_those_that_gave_up(const Job& job) {
@@ -296,11 +314,14 @@ struct DesyncGroup {
   std::map<int, LedgerRank> ranks;
   std::set<uint64_t> joined;  ///< Numbers of the collectives that ranks joined.
   SourceRef line;             ///< The first that tells who joined, or who did not.
+  std::set<std::tuple<std::string_view, uint64_t, bool, std::string_view>> said = {};
 
   void add(std::string_view list, uint64_t entered, bool is_open, SourceRef where,
            std::string_view op = {}) {
     if (!line.is_known() || where < line) line = where;
     if (is_open) joined.insert(entered);
+    // All ranks may print the same report.
+    if (!said.emplace(list, entered, is_open, op).second) return;
     for (const int number : ranks_in(list)) {
       LedgerRank standing{.rank = number,
                           .coverage = CallCoverage::Counted,
