@@ -304,7 +304,8 @@ int cause_code(const KernelEvent& event) {
 
 std::vector<TableRow> kernel_events(const Job& job) {
   if (job.kernel_events.empty()) return {};
-  const std::vector<Death> known = deaths(job);
+  std::set<int64_t> known;
+  for (const Death& death : deaths(job)) known.insert(death.pid);
   const auto number = [](int64_t n) { return n < 0 ? std::string() : std::to_string(n); };
   std::vector<TableRow> rows;
   for (const KernelEvent& event : job.kernel_events) {
@@ -313,7 +314,7 @@ std::vector<TableRow> kernel_events(const Job& job) {
     if (event.pid >= 0) who.push_back(fmt::format("pid {}", event.pid));
     const bool is_elsewhere =
         event.relation == KernelRelation::OtherGpu || event.relation == KernelRelation::OtherHost;
-    const bool died = std::ranges::find(known, event.pid, &Death::pid) != known.end();
+    const bool died = known.contains(event.pid);
     rows.push_back(
         {{std::string(all_kinds()[event.kind].name), number(cause_code(event)), event.host,
           event.bus_id, number(event.rank), number(event.pid), join(who, ", "),

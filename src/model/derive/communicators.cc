@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -305,8 +306,17 @@ void build_communicators(Job& job) {
 
 namespace {
 
-/// By log and pointer the sections that name it, in order.
-using NamedSections = std::map<std::pair<int, uint64_t>, std::vector<int>>;
+/// Sections of one log that name a pointer, in order.
+struct Sections {
+  std::vector<int> all;
+  /// Where they begin and end, of a pointer that comes back so often that nobody looks at all.
+  std::map<SourceRef, int> by_line = {};
+
+  static constexpr size_t kFew = 8;
+};
+
+/// By log and pointer.
+using NamedSections = std::map<std::pair<int, uint64_t>, Sections>;
 
 NamedSections sections_by_pointer(const Job& job) {
   NamedSections sections;
@@ -314,7 +324,15 @@ NamedSections sections_by_pointer(const Job& job) {
     const auto& all = job.logs[log].inits.all();
     for (size_t s = 0; s < all.size(); ++s) {
       if (all[s].comm == 0) continue;
-      sections[{static_cast<int>(log), all[s].comm}].push_back(static_cast<int>(s));
+      Sections& named = sections[{static_cast<int>(log), all[s].comm}];
+      named.all.push_back(static_cast<int>(s));
+      if (named.all.size() <= Sections::kFew) continue;
+      const bool is_first = named.by_line.empty();
+      for (const int each :
+           is_first ? std::span<const int>(named.all) : std::span(&named.all.back(), 1)) {
+        named.by_line.try_emplace(all[static_cast<size_t>(each)].started, each);
+        named.by_line.try_emplace(all[static_cast<size_t>(each)].completed, each);
+      }
     }
   }
   return sections;
@@ -326,7 +344,16 @@ int section_of(const Job& job, const CommRank& rank, const NamedSections& sectio
   const CommSegment& segment = segment_of(job, rank);
   const auto named = sections.find({rank.log, segment.comm});
   if (named == sections.end()) return -1;
-  for (const int s : named->second) {
+  if (!named->second.by_line.empty()) {
+    int first = INT32_MAX;
+    for (const SourceRef where : {segment.started, segment.completed}) {
+      const auto known = named->second.by_line.find(where);
+      if (where.line != 0 && known != named->second.by_line.end())
+        first = std::min(first, known->second);
+    }
+    return first == INT32_MAX ? -1 : first;
+  }
+  for (const int s : named->second.all) {
     const auto& all = job.logs[static_cast<size_t>(rank.log)].inits.all();
     const InitSection& section = all[static_cast<size_t>(s)];
     const bool same_start = segment.started.line != 0 && section.started == segment.started;

@@ -52,25 +52,22 @@ bool ends_name(std::string_view behind) {
   return joined && starts_with_one_of(behind.substr(1), kFileWords);
 }
 
-/// `host` stands in `path` as a name of its own, not as a part of another name.
-bool names_host(std::string_view path, std::string_view host) {
-  for (size_t at = path.find(host); at != path.npos; at = path.find(host, at + 1)) {
-    const std::string_view before = path.substr(0, at);
-    const std::string_view behind = path.substr(at + host.size());
-    if (begins_name(before) && ends_name(behind)) return true;
-  }
-  return false;
-}
-
-/// The host that the path names; empty if it names none, or several of which none holds the others.
+/// The host that stands in the path as a name of its own, not as a part of another name; empty if it
+/// names none, or several of which none holds the others.
 std::string host_of_file(const std::set<std::string>& hosts, std::string_view path) {
-  std::string longest;
-  for (const std::string& host : hosts) {
-    if (host.size() > longest.size() && names_host(path, host)) longest = host;
+  std::set<std::string> named;
+  for (size_t begin = 0; begin < path.size(); ++begin) {
+    if (!begins_name(path.substr(0, begin))) continue;
+    for (size_t end = begin + 1; end <= path.size(); ++end) {
+      if (!ends_name(path.substr(end))) continue;
+      std::string name(path.substr(begin, end - begin));
+      if (hosts.contains(name)) named.insert(std::move(name));
+    }
   }
-  const bool several = std::ranges::any_of(hosts, [&](const std::string& host) {
-    return longest.find(host) == longest.npos && names_host(path, host);
-  });
+  if (named.empty()) return {};
+  const std::string& longest = *std::ranges::max_element(named, {}, &std::string::size);
+  const bool several = std::ranges::any_of(
+      named, [&](const std::string& host) { return longest.find(host) == longest.npos; });
   return several ? std::string() : longest;
 }
 
@@ -468,6 +465,13 @@ struct Places {
   std::set<std::string> hosts;
   std::vector<UsedGpu> gpus;
   bool all_gpus_known = true;  ///< Every process of NCCL named its GPU.
+  std::set<std::string> short_hosts = {};
+  /// By bus and short name of the host, and by bus alone: the first of `gpus`.
+  std::map<std::pair<uint64_t, std::string>, size_t> gpu_by_host = {};
+  std::map<uint64_t, size_t> gpu_by_bus = {};
+  /// By pid and short name of the host, and by pid alone: the only process; -1: several.
+  std::map<std::pair<int64_t, std::string>, int> process_by_host = {};
+  std::map<int64_t, int> process_by_pid = {};
 };
 
 Places places_of(const Job& job) {
@@ -494,6 +498,21 @@ Places places_of(const Job& job) {
           rank.bus_id);
     }
   }
+  for (const std::string& host : places.hosts) places.short_hosts.emplace(short_name(host));
+  for (size_t g = 0; g < places.gpus.size(); ++g) {
+    const UsedGpu& gpu = places.gpus[g];
+    places.gpu_by_host.try_emplace({gpu.bus, std::string(short_name(gpu.host))}, g);
+    places.gpu_by_bus.try_emplace(gpu.bus, g);
+  }
+  const auto note = [](auto& processes, const auto& key, size_t p) {
+    const auto [known, is_new] = processes.try_emplace(key, static_cast<int>(p));
+    if (!is_new) known->second = -1;
+  };
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    note(places.process_by_host, std::pair(process.pid, std::string(short_name(process.host))), p);
+    note(places.process_by_pid, process.pid, p);
+  }
   for (size_t p = 0; p < job.processes.size(); ++p) {
     const bool silent = job.processes[p].has_nccl && !with_gpu.contains(static_cast<int>(p));
     places.all_gpus_known &= !silent;
@@ -501,16 +520,25 @@ Places places_of(const Job& job) {
   return places;
 }
 
-bool same_host(const std::string& known, std::string_view of_process) {
-  return known.empty() || of_process.empty() || short_name(known) == short_name(of_process);
-}
-
 /// The process with the event's pid; -1 if none or several, or if it uses another GPU.
-int process_with_pid(const Job& job, const KernelEvent& event) {
-  if (event.pid < 0) return -1;
-  const int found = find_only(job.processes, [&](const Process& process) {
-    return process.pid == event.pid && same_host(event.host, process.host);
-  });
+int process_with_pid(const Job& job, const Places& places, const KernelEvent& event) {
+  constexpr int kNone = -1;
+  constexpr int kSeveral = -2;
+  if (event.pid < 0) return kNone;
+  int found = kNone;
+  const auto add = [&](const auto& processes, const auto& key) {
+    const auto known = processes.find(key);
+    if (known == processes.end()) return;
+    found = found == kNone && known->second >= 0 ? known->second : kSeveral;
+  };
+  const std::string host(short_name(event.host));
+  if (event.host.empty()) {
+    add(places.process_by_pid, event.pid);
+  } else {
+    add(places.process_by_host, std::pair(event.pid, host));
+    // Of one that names no host.
+    if (!host.empty()) add(places.process_by_host, std::pair(event.pid, std::string()));
+  }
   if (found < 0) return -1;
   const auto own = bus_number(nth_process(job, found).bus_id);
   const auto named = bus_number(event.bus_id);
@@ -520,19 +548,27 @@ int process_with_pid(const Job& job, const KernelEvent& event) {
 
 KernelRelation relation_to_gpus(const Places& places, KernelEvent& event) {
   const bool known = !event.host.empty();
-  const bool here = std::ranges::any_of(
-      places.hosts, [&](const auto& host) { return known && same_host(event.host, host); });
+  const std::string host(short_name(event.host));
+  const bool here = known && places.short_hosts.contains(host);
   if (known && !here && !places.hosts.empty()) return KernelRelation::OtherHost;
   const KernelRelation otherwise = here ? KernelRelation::Host : KernelRelation::Unknown;
   const auto bus = bus_number(event.bus_id);
   if (event.kind != kKindIndex<Xid> || !bus) return otherwise;
-  bool used_elsewhere = false;
-  for (const UsedGpu& gpu : places.gpus) {
-    if (gpu.bus != *bus || !same_host(event.host, gpu.host)) continue;
-    used_elsewhere = true;
-    if (!here) continue;
-    event.process = gpu.process;
-    event.rank = gpu.rank;
+  size_t first = places.gpus.size();
+  const auto add = [&](const auto& gpus, const auto& key) {
+    const auto gpu = gpus.find(key);
+    if (gpu != gpus.end()) first = std::min(first, gpu->second);
+  };
+  if (known) {
+    add(places.gpu_by_host, std::pair(*bus, host));
+    add(places.gpu_by_host, std::pair(*bus, std::string()));
+  } else {
+    add(places.gpu_by_bus, *bus);
+  }
+  const bool used_elsewhere = first < places.gpus.size();
+  if (used_elsewhere && here) {
+    event.process = places.gpus[first].process;
+    event.rank = places.gpus[first].rank;
     return KernelRelation::Gpu;
   }
   const bool other = !used_elsewhere && !places.gpus.empty() && places.all_gpus_known;
@@ -540,7 +576,7 @@ KernelRelation relation_to_gpus(const Places& places, KernelEvent& event) {
 }
 
 void relate(const Job& job, const Places& places, KernelEvent& event) {
-  const int process = process_with_pid(job, event);
+  const int process = process_with_pid(job, places, event);
   if (process < 0) {
     event.relation = relation_to_gpus(places, event);
     return;
@@ -553,6 +589,7 @@ void relate(const Job& job, const Places& places, KernelEvent& event) {
 
 template <typename T>
 void add_events(const Places& places, Job& job) {
+  std::map<std::string, std::string> hosts_of_files;
   for (const SpeakerLog& log : job.logs) {
     for (const Record& record : log.records.kept(kKindIndex<T>)) {
       const Event line = parse_record(record);
@@ -564,8 +601,12 @@ void add_events(const Places& places, Job& job) {
       if constexpr (requires { said.name; }) event.name = said.name;
       if constexpr (requires { said.host; }) event.host = said.host;
       if (event.host.empty()) event.host = short_name(line.header.prefix.host);
-      if (event.host.empty())
-        event.host = host_of_file(places.hosts, file_line(job, record.where).path);
+      if (event.host.empty()) {
+        const std::string path = file_line(job, record.where).path;
+        const auto [known, is_new] = hosts_of_files.try_emplace(path);
+        if (is_new) known->second = host_of_file(places.hosts, path);
+        event.host = known->second;
+      }
       relate(job, places, event);
       job.kernel_events.push_back(std::move(event));
     }

@@ -231,18 +231,28 @@ bool are_different_runs(const World& a, const World& b) {
 
 /// A start of NCCL parts its communicators into those only before and those only behind it.
 bool has_several_lives(const SpeakerLog& log) {
-  for (size_t s = 1; s < log.starts.size(); ++s) {
-    std::set<uint64_t> before;
-    std::set<uint64_t> behind;
-    for (const CommSegment& segment : log.comms.all) {
-      if (segment.started.line == 0 || segment.comm_id == 0 || segment.nranks < 2) continue;
-      (segment.started < log.starts[s] ? before : behind).insert(segment.comm_id);
-    }
-    const bool shared =
-        std::ranges::any_of(before, [&](uint64_t id) { return behind.contains(id); });
-    if (!before.empty() && !behind.empty() && !shared) return true;
+  if (log.starts.size() < 2) return false;
+  std::map<uint64_t, std::pair<SourceRef, SourceRef>> spans;  // By id, its first and last begin.
+  for (const CommSegment& segment : log.comms.all) {
+    if (segment.started.line == 0 || segment.comm_id == 0 || segment.nranks < 2) continue;
+    auto& [first, last] =
+        spans.try_emplace(segment.comm_id, segment.started, segment.started).first->second;
+    first = std::min(first, segment.started);
+    last = std::max(last, segment.started);
   }
-  return false;
+  std::vector<SourceRef> firsts;
+  std::vector<SourceRef> lasts;
+  for (const auto& [id, span] : spans) {
+    firsts.push_back(span.first);
+    lasts.push_back(span.second);
+  }
+  std::ranges::sort(firsts);
+  std::ranges::sort(lasts);
+  return std::any_of(log.starts.begin() + 1, log.starts.end(), [&](SourceRef start) {
+    const auto begun = std::ranges::lower_bound(firsts, start) - firsts.begin();
+    const auto done = std::ranges::lower_bound(lasts, start) - lasts.begin();
+    return begun > 0 && begun == done && std::cmp_less(done, lasts.size());
+  });
 }
 
 /// The inputs in which the world's processes begin to speak, with the first line in each.
