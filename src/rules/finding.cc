@@ -145,13 +145,19 @@ Parties reporters(const Job& job, const std::vector<Firing>& firings) {
   return parties;
 }
 
+/// Every rank of the largest communicator is a process.
+bool are_all_processes(const Job& job) {
+  if (job.communicators.empty()) return false;
+  const Communicator& known = job.communicators.front();
+  return std::cmp_equal(known.ranks.size(), known.nranks) &&
+         std::ranges::all_of(known.ranks, [](const CommRank& rank) { return rank.process >= 0; });
+}
+
 /// All ranks of the communicator that is known are other processes: that line is about another one.
 bool is_of_other_communicator(const Job& job, const ReadRecord& read) {
-  if (!is_nccl(read.header()) || read.process() < 0 || job.communicators.empty()) return false;
+  if (!is_nccl(read.header()) || read.process() < 0) return false;
   const Process& speaker = nth_process(job, read.process());
-  const Communicator& known = job.communicators.front();
-  return speaker.pid >= 0 && speaker.rank < 0 && std::cmp_equal(known.ranks.size(), known.nranks) &&
-         std::ranges::all_of(known.ranks, [](const CommRank& rank) { return rank.process >= 0; });
+  return speaker.pid >= 0 && speaker.rank < 0 && job.answers.of<&are_all_processes>(job);
 }
 
 /// Adds the ranks that a text lists: "1, 3". NCCL's lines number ranks within their communicator,

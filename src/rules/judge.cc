@@ -248,7 +248,11 @@ bool any_torn(const Job& job, const Instance& instance) {
 }
 
 bool any_open(std::span<const int> open, const Instance& instance) {
-  return std::ranges::any_of(open, [&](int process) { return holds(instance.processes, process); });
+  const std::span<const int> own = instance.processes;
+  const auto [fewer, more] = std::minmax(
+      open, own,
+      [](std::span<const int> a, std::span<const int> b) { return a.size() < b.size(); });
+  return std::ranges::any_of(fewer, [&](int process) { return holds(more, process); });
 }
 
 }  // namespace
