@@ -19,6 +19,9 @@ const char* malloc_conf =  // NOLINT(readability-identifier-naming): not our nam
 
 #include <mimalloc.h>
 
+#include <cstdlib>
+#include <new>
+
 namespace {
 
 void ask_for_huge_pages() {
@@ -31,5 +34,26 @@ void ask_for_huge_pages() {
 [[gnu::section(".preinit_array"), gnu::used]] void (*const kBeforeAll)() = ask_for_huge_pages;
 
 }  // namespace
+
+// mimalloc is a library of C: where it has no memory, its own operator new aborts. What is thrown ends
+// in a sentence (main.cc).
+
+namespace {
+
+void* thrown_if_null(void* memory) {
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(size_t bytes) { return thrown_if_null(std::malloc(bytes)); }
+void* operator new[](size_t bytes) { return thrown_if_null(std::malloc(bytes)); }
+void* operator new(size_t bytes, std::align_val_t to) {
+  return thrown_if_null(mi_malloc_aligned(bytes, static_cast<size_t>(to)));
+}
+void* operator new[](size_t bytes, std::align_val_t to) {
+  return thrown_if_null(mi_malloc_aligned(bytes, static_cast<size_t>(to)));
+}
 
 #endif

@@ -24,7 +24,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
 namespace {
 
@@ -44,12 +43,14 @@ constexpr struct {
 
 constinit std::array<std::atomic<long>, 8> counts{};
 constinit std::atomic<int> hits = 0;
+constinit std::atomic<bool> is_ready = false;
 constinit int sort = -1, error = 0, signal_number = 0;
 constinit bool is_short = false;
 constinit long from = 0;
 constinit char count_file[4096] = "";
 
-__attribute__((constructor)) void read_settings() {
+/// At the first call, which may come from the constructor of another library.
+void read_settings() {
   const char* counted = std::getenv("NCCLOG_FAULT_COUNT");
   if (counted != nullptr) std::strncpy(count_file, counted, sizeof(count_file) - 1);
   const char* fault = std::getenv("NCCLOG_FAULT");
@@ -69,6 +70,7 @@ Function* next(const char* name) {
 
 /// Counts a call; true if it is to fail, errno says how. `bytes` is cut where few are to be given.
 bool fails(Sort own, size_t* bytes = nullptr) {
+  if (!is_ready.exchange(true)) read_settings();
   const long number = ++counts[own];
   const long any = own == kMemory ? 0 : ++counts[kAny];
   if (sort == kAny && signal_number != 0 && any == from) {
@@ -173,19 +175,12 @@ int open(const char* path, int flags, ...) {
   return open64(path, flags, mode);
 }
 
+/// operator new of the program calls it.
 void* malloc(size_t bytes) {
   static const auto real = next<void*(size_t)>("malloc");
-  if (sort == kMemory && fails(kMemory)) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-  return real(bytes);
+  if (!fails(kMemory)) return real(bytes);
+  errno = ENOMEM;
+  return nullptr;
 }
 
 }  // extern "C"
-
-void* operator new(size_t bytes) {
-  static const auto real = next<void*(size_t)>("_Znwm");
-  if (fails(kMemory)) throw std::bad_alloc();
-  return real(bytes);
-}

@@ -136,7 +136,7 @@ ExitStatus scan_logs(const ScanOptions& options, Console& console) {
     console.err += fmt::format("wrote {}: {} of {}\n", printable(output), bytes_text(written),
                                plural(static_cast<int64_t>(result.inputs), "input"));
   }
-  return result.unreadable > 0 ? ExitStatus::Partial : ExitStatus::Fine;
+  return result.partial > 0 ? ExitStatus::Partial : ExitStatus::Fine;
 }
 
 }  // namespace

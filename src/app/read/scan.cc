@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/exit_status.h"
 #include "app/read/read_document.h"
 #include "base/error.h"
 #include "input/byte_source.h"
@@ -115,12 +116,10 @@ ScanResult scan(const ScanTask& task, const ReadSettings& settings,
                });
     for (ScannedInput& one : row) {
       ++result.inputs;
-      const bool is_unreadable = std::ranges::any_of(one.walked, [](const auto& unit) {
-        return std::ranges::any_of(unit, [](const WalkedInput& input) {
-          return input.result.status == InputStatus::Unreadable;
-        });
+      result.partial += std::ranges::any_of(one.walked, [](const auto& unit) {
+        return std::ranges::any_of(
+            unit, [](const WalkedInput& input) { return is_partial(input.result.status); });
       });
-      result.unreadable += is_unreadable;
       part.add(std::move(one));
     }
   }

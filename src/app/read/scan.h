@@ -27,7 +27,7 @@ struct ScanTask {
 /// What a scan came to.
 struct ScanResult {
   uint64_t inputs = 0;
-  uint64_t unreadable = 0;  ///< Of those.
+  uint64_t partial = 0;     ///< Of those: cut or unreadable.
   uint64_t read_bytes = 0;  ///< On the disk; what was kept of an earlier scan is not read.
 };
 
