@@ -22,11 +22,17 @@ const char* malloc_conf =  // NOLINT(readability-identifier-naming): not our nam
 #include <cstdlib>
 #include <new>
 
+#include "base/leftovers.h"
+
 namespace {
 
 void ask_for_huge_pages() {
   mi_option_set_enabled_default(mi_option_large_os_pages, true);
   mi_option_set_enabled_default(mi_option_allow_decommit, false);
+  // Constructors of libraries need some, and cannot say that there is none.
+  void* const first = std::malloc(size_t{1} << 20);
+  if (first == nullptr) ncclog::end_without_memory();
+  std::free(first);
 }
 
 // Before the constructors of shared libraries, because theirs are the first allocations, and the

@@ -29,23 +29,13 @@ void complain(const std::string& text) noexcept {
   }
 }
 
-/// Without another allocation.
-[[noreturn]] void end_without_memory() noexcept {
-  constexpr std::string_view kText =
-      "ncclog: out of memory\n"
-      "  hint: read fewer logs at once, with fewer threads: --threads 1\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
-  ncclog::remove_leftovers();
-  _exit(static_cast<int>(ExitStatus::CannotDo));
-}
-
-/// What is thrown where nothing may be thrown is mostly a lack of memory: in a destructor, or where a
-/// thread begins.
+/// What is thrown where nothing may be thrown, in a destructor or where a thread begins, is mostly want
+/// of memory; where there is not even enough to throw, nothing is being thrown.
 [[noreturn]] void terminate() noexcept {
   const std::type_info* thrown = abi::__cxa_current_exception_type();
-  const bool is_memory = thrown != nullptr && (*thrown == typeid(std::bad_alloc) ||
-                                               *thrown == typeid(std::bad_array_new_length));
-  if (is_memory) end_without_memory();
+  if (thrown == nullptr || *thrown == typeid(std::bad_alloc) ||
+      *thrown == typeid(std::bad_array_new_length))
+    ncclog::end_without_memory();
   ncclog::remove_leftovers();
   std::abort();
 }
@@ -73,7 +63,7 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     complain(ncclog::error_text(error.where(), error.what(), error.hint()));
   } catch (const std::bad_alloc&) {
-    end_without_memory();
+    ncclog::end_without_memory();
   } catch (const std::exception& error) {
     complain(ncclog::error_text("internal error", error.what(), ""));
   }

@@ -87,6 +87,15 @@ void remove_leftovers() noexcept {
 
 void remove_all_of(const char* path) noexcept { remove_entry(AT_FDCWD, path, 0); }
 
+void end_without_memory() noexcept {
+  constexpr std::string_view kText =
+      "ncclog: out of memory\n"
+      "  hint: read fewer logs at once, with fewer threads: --threads 1\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText.data(), kText.size());
+  remove_leftovers();
+  _exit(2);
+}
+
 void remove_leftovers_at_signals() {
   owner = getpid();
   for (const int signal : kSignals) {

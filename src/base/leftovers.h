@@ -34,6 +34,9 @@ void remove_leftovers_at_signals();
 /// Removes all of them, and keeps to what a signal handler may do.
 void remove_leftovers() noexcept;
 
+/// Says that there is no memory, without any, removes leftovers and exits with 2.
+[[noreturn]] void end_without_memory() noexcept;
+
 /// Removes a file, or a folder with all that is in it; allocates nothing.
 void remove_all_of(const char* path) noexcept;
 

@@ -148,8 +148,8 @@ TEST_P(RunUnderFaults, WhatCannotBeOpenedOrReadIsTold) {
       // It was not needed, or it was a log: then what is there says so.
       const bool is_same = run.files == whole_.files &&
                            run.outcome.standard_output == whole_.outcome.standard_output;
-      const bool is_told = run.outcome.standard_output.find("Unreadable: ") != std::string::npos ||
-                           run.outcome.standard_output.find("Cut: ") != std::string::npos;
+      const bool is_told = run.outcome.standard_output.find("Unreadable:") != std::string::npos ||
+                           run.outcome.standard_output.find("Cut:") != std::string::npos;
       EXPECT_TRUE(is_same || run.outcome.exit_code == 3 || is_told)
           << what << " ended with " << run.outcome.exit_code;
     }
