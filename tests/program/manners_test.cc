@@ -36,6 +36,39 @@ TEST(Manners, AFullDiskIsAnError) {
   }
 }
 
+TEST(Manners, LittleMemoryIsASentenceOrEnough) {
+  const std::string enough = bash("$ncclog analyze $logs").standard_output;
+  // From where the program can be loaded at all, in kB.
+  for (const char* limit : {"85000", "120000", "140000", "250000", "400000"}) {
+    const Outcome run = bash(std::string("ulimit -v ") + limit + "; $ncclog analyze $logs");
+    if (run.standard_output == enough) continue;
+    EXPECT_EQ(run.exit_code, 2) << limit << run.standard_error;
+    EXPECT_TRUE(run.standard_error.starts_with("ncclog: out of memory\n  hint: "))
+        << limit << run.standard_error;
+  }
+}
+
+TEST(Manners, FewDescriptorsAreToldOrEnough) {
+  const std::string enough = bash("$ncclog analyze $logs").standard_output;
+  for (const char* limit : {"4", "5", "6", "8", "16"}) {
+    const Outcome run = bash(std::string("ulimit -n ") + limit + "; $ncclog analyze $logs");
+    EXPECT_TRUE(run.standard_output == enough ||
+                run.standard_output.find("Too many open files") != std::string::npos)
+        << limit << run.standard_output << run.standard_error;
+  }
+}
+
+TEST(Manners, AFolderMayHoldAnything) {
+  const Outcome run = bash(
+      "work=$(mktemp -d); cp $logs/* $work; mkfifo $work/pipe; ln -s /dev/zero $work/zero;"
+      "ln -s /proc/self $work/process; truncate -s 1T $work/hole.log; cd $work; $ncclog analyze .;"
+      "status=$?; rm -r $work; exit $status");
+  EXPECT_EQ(run.exit_code, 1) << run.standard_error;
+  EXPECT_TRUE(run.standard_output.starts_with("PROBLEM")) << run.standard_output;
+  EXPECT_NE(run.standard_output.find("Skipped: ./pipe and"), std::string::npos)
+      << run.standard_output;
+}
+
 TEST(Manners, AClosedOutputIsAnError) {
   const Outcome closed = bash("$ncclog analyze $logs >&-");
   EXPECT_EQ(closed.exit_code, 2);
