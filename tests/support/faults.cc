@@ -70,8 +70,8 @@ Function* next(const char* name) {
 
 /// Counts a call; true if it is to fail, errno says how. `bytes` is cut where few are to be given.
 bool fails(Sort own, size_t* bytes = nullptr) {
-  // Before the C library is ready there is no environment.
-  if (environ != nullptr && !is_ready.exchange(true)) read_settings();
+  if (environ == nullptr) return false;  // The C library is not ready, either.
+  if (!is_ready.exchange(true)) read_settings();
   const long number = ++counts[own];
   const long any = own == kMemory ? 0 : ++counts[kAny];
   if (sort == kAny && signal_number != 0 && any == from) {
