@@ -12,7 +12,8 @@ set -euo pipefail
 build=$1
 shift
 runs=${NCCLOG_FUZZ_RUNS:-1000000} quiet_most=${NCCLOG_FUZZ_QUIET:-600}
-seconds_most=${NCCLOG_FUZZ_SECONDS:-1000000} turn=60
+seconds_most=${NCCLOG_FUZZ_SECONDS:-1000000}
+turn=$((seconds_most < 60 ? seconds_most : 60))
 here=$(dirname "$0")
 program=$build/tests/fuzz/ncclog_fuzz
 work=$build/fuzzed

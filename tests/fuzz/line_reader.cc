@@ -24,48 +24,40 @@ std::vector<Line> plain_lines(std::string_view input) {
   return lines;
 }
 
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\t'; }
+
 /// A line with which `ahead` begins and that may be passed by; 0: there is none.
 size_t passable(std::string_view ahead) {
   const size_t end = ahead.find('\n');
   if (end == ahead.npos) return 0;
-  const bool is_plain = std::ranges::none_of(ahead.substr(0, end), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 && c != '\t';
-  });
+  const bool is_plain = std::ranges::none_of(ahead.substr(0, end), is_control);
   return is_plain && end <= kMaxLineBytes ? end + 1 : 0;
 }
 
-}  // namespace
-
-/// The first byte says how the sizes of blocks vary, the second how often the rest is repeated and
-/// which lines are passed by.
-void fuzz_line_reader(std::string_view bytes) {
-  const uint8_t sizes = take_byte(bytes);
-  const uint8_t kind = take_byte(bytes);
-  std::string input(bytes);
-  while (kind >= 0xF8 && !bytes.empty() && input.size() <= 2 * kMaxLineBytes) input += input;
+/// Reads `input` in blocks of sizes that `sizes` tells, and passes lines by where it may.
+void read_as_plain(std::string_view input, uint8_t sizes, bool passes_lines) {
+  static LineBuffer memory(2 * kMaxLineBytes);
   const std::vector<Line> wanted = plain_lines(input);
-
   std::string_view rest = input;
   size_t round = 0;
   const auto block_size = [&] {
     return sizes == 0 ? input.size() + 1 : 1 + (++round * 2654435761U >> 7) % (sizes * size_t{64});
   };
-  LineReader reader([&](char* buffer, size_t capacity) {
+  const auto read_block = [&](char* buffer, size_t capacity) {
     const size_t count = rest.copy(buffer, std::min(capacity, block_size()));
     rest.remove_prefix(count);
     return count;
-  });
+  };
+  LineReader reader(read_block, memory.bytes(), {});
   auto next = wanted.begin();
   for (Line line; reader.next(line); ++next) {
     require(next != wanted.end());
     require(line.text == next->text && line.offset == next->offset);
     require(line.number == next->number && line.cut == next->cut);
-    require(line.has_control || std::ranges::none_of(line.text, [](char c) {
-              return static_cast<unsigned char>(c) < 0x20 && c != '\t';
-            }));
+    require(line.has_control || std::ranges::none_of(line.text, is_control));
     require(line.has_high ||
-            std::ranges::none_of(line.text, [](char c) { return (c & 0x80) != 0; }));
-    const size_t passed = (kind & 1) == 0 ? 0 : passable(reader.ahead());
+            std::ranges::all_of(line.text, [](char c) { return (c & 0x80) == 0; }));
+    const size_t passed = passes_lines ? passable(reader.ahead()) : 0;
     if (passed == 0) continue;
     require(++next != wanted.end() && next->text == reader.ahead().substr(0, passed - 1));
     reader.skip({passed, 1, 1, false});
@@ -73,6 +65,23 @@ void fuzz_line_reader(std::string_view bytes) {
   require(next == wanted.end());
   require(reader.lines() == wanted.size());
   require(reader.newlines() == static_cast<uint64_t>(std::ranges::count(input, '\n')));
+}
+
+}  // namespace
+
+/// The first byte says how the sizes of blocks vary, the second whether lines are passed by.
+void fuzz_line_reader(std::string_view bytes) {
+  const uint8_t sizes = take_byte(bytes);
+  const uint8_t passes_lines = take_byte(bytes);
+  read_as_plain(bytes, sizes, passes_lines % 2 == 1);
+}
+
+/// The same of the text again and again, longer than a line that is kept.
+void fuzz_long_lines(std::string_view bytes) {
+  const uint8_t sizes = take_byte(bytes);
+  std::string input(bytes);
+  while (!input.empty() && input.size() <= 2 * kMaxLineBytes) input += input;
+  read_as_plain(input, sizes, false);
 }
 
 }  // namespace ncclog::fuzz
