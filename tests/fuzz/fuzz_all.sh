@@ -24,7 +24,7 @@ names() { sed -n 's/^\([a-z_]*\)  *`.*/\1/p' "$here/targets.table"; }
 number() { grep -o "$1 *[0-9]*" "$work/$2.log" | tail -n 1 | grep -o '[0-9]*$' || echo 0; }
 
 # state: executions, seconds, seconds without anything new, features, inputs
-load() { read -r executions seconds quiet features inputs <"$work/$1.state" 2>/dev/null ||
+load() { read -r executions seconds quiet features inputs 2>/dev/null <"$work/$1.state" ||
   executions=0 seconds=0 quiet=0 features=0 inputs=0; }
 
 fuzz_turn() {

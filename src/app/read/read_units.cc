@@ -36,9 +36,9 @@ struct Worker {
 };
 
 /// What `lines`, a UnitReader or a Stretch of the input `name`, say. Every line of every log passes
-/// here.
+/// here. `ends_input` is asked once they are read.
 Shard read_lines(auto& lines, const WalkedInput& name, const ReadSettings& settings,
-                 ReadBefore& before) {
+                 ReadBefore& before, auto ends_input) {
   LogReader reader(name.number, name.input_number, settings.matcher, settings.finder,
                    settings.filter, &before);
   for (Line line;;) {
@@ -46,7 +46,7 @@ Shard read_lines(auto& lines, const WalkedInput& name, const ReadSettings& setti
     if (taken.lines > 0) lines.skip(taken);
     // What was taken is where it lay; the next line may lie in its place.
     if (lines.will_refill()) reader.settle();
-    if (!lines.next(line)) return reader.finish();
+    if (!lines.next(line)) return reader.finish(ends_input());
     reader.add(line);
   }
 }
@@ -146,7 +146,8 @@ class SharedStream {
     if (stretch.is_none()) return false;
     if (stretch.index() == 0 && !stretch.is_last() && on_more) on_more();
     if (!merge_.wait_for(stretch.index())) return false;
-    merge_.put(stretch.index(), read_lines(stretch, name_, settings_, worker.before));
+    const auto is_last = [&] { return stretch.is_last(); };
+    merge_.put(stretch.index(), read_lines(stretch, name_, settings_, worker.before, is_last));
     return true;
   }
 
@@ -289,13 +290,17 @@ Shard read_listing(UnitReader& input, const WalkedInput& name, const ReadSetting
 }
 
 /// What one readable thing says; streams of several stretches are opened to the other workers.
-Shard read_input(Reading& reading, UnitReader& input, const WalkedInput& name, Worker& worker) {
+/// `is_last`: no unit of the same file follows.
+Shard read_input(Reading& reading, UnitReader& input, const WalkedInput& name, Worker& worker,
+                 bool is_last) {
   if (input.content() == Content::Part) return reading.settings.read_part(input);
   if (input.content() == Content::Lspci) {
     return read_listing(input, name, reading.settings, worker.before);
   }
   if (is_document(input.content())) return read_document(input, name);
-  if (!input.is_stream()) return read_lines(input, name, reading.settings, worker.before);
+  if (!input.is_stream()) {
+    return read_lines(input, name, reading.settings, worker.before, [&] { return is_last; });
+  }
   SharedStream stream(input, name, reading.settings);
   stream.work(worker, [&] { reading.workload.open(stream); });
   reading.workload.close(stream);
@@ -305,11 +310,12 @@ Shard read_input(Reading& reading, UnitReader& input, const WalkedInput& name, W
 void read_unit(Reading& reading, uint32_t index, Worker& worker) {
   try {
     const auto& [unit, path] = reading.units[index];
+    const bool is_last = index + 1 == reading.units.size() || reading.units[index + 1].path != path;
     if (reading.settings.progress != nullptr) reading.settings.progress->enter(path);
     InputWalk walk(unit, path, {.memory = worker.memory});
     Shard shard;
     while (UnitReader* input = walk.next()) {
-      shard.merge(read_input(reading, *input, walk.current(), worker));
+      shard.merge(read_input(reading, *input, walk.current(), worker, is_last));
     }
     reading.walked[index] = walk.take();
     reading.workload.done(index, std::move(shard));

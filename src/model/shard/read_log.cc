@@ -168,9 +168,9 @@ bool LogReader::take_foreign(std::string_view block, uint64_t number, LineRun& t
 
 void LogReader::settle() { shard_.settle(); }
 
-Shard LogReader::finish() {
+Shard LogReader::finish(bool ends_input) {
   events_.finish();
-  guard_.finish();
+  guard_.finish(ends_input);
   Shard shard = shard_.finish(calls_);
   before_.limit = shard.limit;
   return shard;

@@ -98,8 +98,9 @@ class TearGuard {
   /// True if the line added last is one whole record of a known process, so that ones like it are.
   bool is_last_whole() const { return last_is_whole_; }
 
-  /// Hands on what is held back at the end of the stretch.
-  void finish();
+  /// Hands on what is held back at the end of the stretch. Only where the input ends with it can its
+  /// last line be cut: each stretch behind it begins with a whole one.
+  void finish(bool ends_input);
 
  private:
   static constexpr int kOften = 3;  ///< Lines from which on a host is no torn name.
@@ -231,8 +232,8 @@ class LogReader {
   /// To be called before the bytes of lines that were taken go away.
   void settle();
 
-  /// Ends the stretch. The reader is spent afterwards.
-  Shard finish();
+  /// Ends the stretch, and the input unless another one follows. The reader is spent afterwards.
+  Shard finish(bool ends_input = true);
 
  private:
   void receive(const Line& record, const Event& event, int lines);

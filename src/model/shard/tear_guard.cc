@@ -696,8 +696,8 @@ bool TearGuard::has_lost(const Speaker& speaker) const {
                              [&](const std::string& lost) { return name.starts_with(lost); });
 }
 
-void TearGuard::finish() {
-  const bool is_cut = ends_inside_record();
+void TearGuard::finish(bool ends_input) {
+  const bool is_cut = ends_input && ends_inside_record();
   if (held_.any) hand_on(held_.line, held_.event, held_.lines);
   held_.any = false;
   while (!open_.empty()) give_up(0);

@@ -307,6 +307,19 @@ TEST(ReadJob, PlacesLinesInTheirFileWhateverTheUnits) {
   }
 }
 
+TEST(ReadJob, AStretchIsNotCutWhereItsFileGoesOn) {
+  const std::string unknown = "node-a:7:8 [0] NCCL INFO no such line as this one\n";
+  const std::string text = std::string(kLine) + unknown + unknown + std::string(kLine);
+  const TempDir folder;
+  const std::vector<std::string> goes_on = {folder.add("a.txt", text)};
+  const std::vector<std::string> ends = {folder.add("b.txt", text + unknown)};
+  for (const uint64_t unit_bytes : {uint64_t{100}, uint64_t{1} << 20}) {
+    const ReadSettings settings{.threads = 2, .unit_bytes = unit_bytes};
+    EXPECT_FALSE(read_job(goes_on, settings).processes.at(0).cut) << unit_bytes;
+    EXPECT_TRUE(read_job(ends, settings).processes.at(0).cut) << unit_bytes;
+  }
+}
+
 TEST(ReadJob, NumberOfThreadsChangesNothing) {
   const TempDir folder;
   std::vector<std::string> inputs;
