@@ -10,20 +10,28 @@
 namespace ncclog::fuzz {
 namespace {
 
-void judge(const std::vector<Setting>& settings, std::string_view bytes) {
-  for (const Setting& setting : settings) require(setting.name.size() <= bytes.size());
-  LintContext context;
-  context.hosts = {{"node-a", {"lo", "eth0", "ib0"}, {"mlx5_0", "mlx5_1"}}};
-  for (const Remark& remark : lint(settings, context)) require(remark.setting < settings.size());
+void check(const std::vector<Setting>& settings, std::string_view bytes) {
+  for (const Setting& setting : settings) {
+    require(setting.name.size() <= bytes.size() && setting.value.size() <= bytes.size());
+    require(setting.line <= bytes.size() + 1);
+  }
 }
 
 }  // namespace
 
 void fuzz_settings(std::string_view bytes) {
-  judge(read_shell_settings(bytes).settings, bytes);
-  judge(read_conf_settings(bytes), bytes);
+  check(read_shell_settings(bytes).settings, bytes);
+  check(read_shell_settings(bytes).handed_on, bytes);
+  check(read_conf_settings(bytes), bytes);
 }
 
-void fuzz_yaml_settings(std::string_view bytes) { judge(read_yaml_settings(bytes).value, bytes); }
+void fuzz_yaml_settings(std::string_view bytes) { check(read_yaml_settings(bytes).value, bytes); }
+
+void fuzz_lint(std::string_view bytes) {
+  const std::vector<Setting> settings = read_shell_settings(bytes).settings;
+  LintContext context;
+  context.hosts = {{"node-a", {"lo", "eth0", "ib0"}, {"mlx5_0", "mlx5_1"}}};
+  for (const Remark& remark : lint(settings, context)) require(remark.setting < settings.size());
+}
 
 }  // namespace ncclog::fuzz
