@@ -129,7 +129,8 @@ bool are_values(const Columns& row, size_t first, bool has_wrong) {
   const auto algbw = parse_decimal(row[first + 1]);
   const auto busbw = parse_decimal(row[first + 2]);
   constexpr double kRounding = 0.02;
-  const bool fits = !algbw || !busbw || *busbw <= 2 * *algbw + kRounding;
+  const bool fits = row[first + 2].find('e') == std::string_view::npos &&
+                    (!algbw || !busbw || *busbw <= 2 * *algbw + kRounding);
   const std::string_view wrong = has_wrong ? row[first + 3] : std::string_view();
   const bool is_count = wrong.find('.') == wrong.npos || wrong.find('e') != wrong.npos;
   return !row[first].starts_with('-') && fits && is_count;

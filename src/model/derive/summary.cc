@@ -243,7 +243,8 @@ bool has_columns(const NcclTestsRow& row, std::string_view heading) {
   const bool one = row.out_of_place.time.empty() != row.in_place.time.empty();
   const NcclTestsValues& values = row.in_place.time.empty() ? row.out_of_place : row.in_place;
   const bool fits = ways == (one ? 1 : 2) || (ways == 2 && row.out_of_place.time.empty());
-  return fits && has_errors == !values.wrong.empty();
+  const bool may_have_root = row.root < 0 || std::ranges::count(words, "root") > 0;
+  return fits && may_have_root && has_errors == !values.wrong.empty();
 }
 
 /// Adds what a line of one of the parts says.

@@ -404,7 +404,8 @@ TEST(BuildJob, LabelsOfAnExcerptDoNotSayHowManyRanksThereAre) {
 
 TEST(BuildJob, WhatIsPrintedOnceOfACommunicatorCountsOnceHoweverOftenItCame) {
   const std::string head = "node-a:10:10 [0] NCCL INFO ";
-  const std::string comm = head + "ncclCommInitRank comm 0xa rank 0 nranks 1 cudaDev 0 busId 60 ";
+  const std::string comm =
+      head + "ncclCommInitRank comm 0xa rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 60 ";
   const std::string start = comm + "commId 0xc0ffee - Init START\n";
   const std::string layout =
       head + "comm 0xa rank 0 nRanks 1 nNodes 1 localRanks 1 localRank 0 MNNVL 0\n";
@@ -431,7 +432,8 @@ TEST(BuildJob, WhatIsPrintedOnceOfACommunicatorCountsOnceHoweverOftenItCame) {
       {"the end", all + end},
       {"calls are never one", start + layout + complete + call + call + call + end, 1, 3},
       {"a second life has another id",
-       all + "node-a:10:10 [0] NCCL INFO ncclCommInitRank comm 0xa rank 0 nranks 1 cudaDev 0 busId "
+       all + "node-a:10:10 [0] NCCL INFO ncclCommInitRank comm 0xa rank 0 nranks 1 cudaDev 0 "
+             "nvmlDev 0 busId "
              "60 commId 0xc0ffef - Init START\n",
        2},
   };
