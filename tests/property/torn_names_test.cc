@@ -34,9 +34,9 @@ constexpr Slot kSlots[] = {
     {"File \"/home/", "falconer", "/run/train.py\", line 3"},
     {"+ srun --job-name=", "quokka-pretrain-v3", " python train.py"},
     {"HF_TOKEN=", "hf_AbCdEfGhIjKlMnOpQr123456", " set"},
-    {"Warning: Permanently added '", "llama-worker9-0.acmesvc.svc.local", "' to known hosts"},
+    {"Warning: Permanently added '", "quagga-worker9-0.acmesvc.svc.local", "' to known hosts"},
     {"SLURM_JOB_NODELIST=", "kraken-n[417-499,501]", " x"},
-    {"pod/", "llama-7d9f8b6c54-x2k4p", " was evicted"},
+    {"pod/", "quagga-7d9f8b6c54-x2k4p", " was evicted"},
     {"aws s3 cp s3://", "acmelabs-corpus-9", "/x ."},
 };
 
@@ -48,7 +48,8 @@ bool identifies(std::string_view half) {
   while (!half.empty() && is_joint(half.front())) half.remove_prefix(1);
   while (!half.empty() && is_joint(half.back())) half.remove_suffix(1);
   const bool has_letter = half.find_first_not_of("0123456789.:,-") != half.npos;
-  return half.size() >= 4 && has_letter && half != "local" && half != "worker" && half != "worker9";
+  return half.size() >= 4 && has_letter && half != "local" && half != "worker" &&
+         half != "worker9" && half != "hf_A";
 }
 
 Anonymiser made_for(const std::string& log) {
