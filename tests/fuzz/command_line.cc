@@ -1,21 +1,48 @@
 // Any bytes as a configuration file, and as a list of hosts.
 
-#include "app/command_line.h"
-
 #include <set>
 
 #include "app/cluster/host_list.h"
+#include "app/command_table.h"
 #include "app/configuration_file.h"
 #include "base/error.h"
 #include "fuzz/fuzz.h"
+#include "rules/rule.h"
 
 namespace ncclog::fuzz {
+
+namespace {
+
+/// What flags of each sort fill.
+struct Filled {
+  bool quiet = false;
+  std::string output;
+  std::vector<std::string> rules;
+  int threads = 0;
+  Severity fail_on = Severity::Error;
+};
+
+void add_flags(CommandRow& command, Filled& filled) {
+  add_flag(command, "", "-q,--quiet", filled.quiet, "Less.");
+  add_flag(command, "", "-o,--output FILE", filled.output, "Where.");
+  add_flag(command, "", "--rules PATH", filled.rules, "More.");
+  add_number(command, "", "--threads N", {0, 4096}, filled.threads, "Workers.");
+  add_choice(command, "", "--fail-on", filled.fail_on,
+             in_order<Severity>({"error", "warning", "info"}), "When.");
+}
+
+}  // namespace
 
 void fuzz_configuration(std::string_view bytes) {
   try {
     const ConfigFile config = parse_config(bytes, "config.toml");
     for (const ConfigEntry& entry : config.entries) require(entry.line > 0);
-    const CommandRow root = declared_commands();
+    Filled filled;
+    CommandRow root;
+    add_flags(root, filled);
+    CommandRow& analyze = add_command(root, "analyze", "Judges.");
+    add_flags(analyze, filled);
+    add_flags(add_command(analyze, "test", "Tries."), filled);
     apply_config(config, root);
     describe_config(config, root);
   } catch (const Error& error) {
