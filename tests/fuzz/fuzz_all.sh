@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes all targets, or those that are named, and writes tests/fuzz/RESULTS.md.
+# Fuzzes all targets, or those that are named, and writes tests/fuzz/RESULTS.md, which ends with what
+# findings.md says.
 #
 #   tests/fuzz/fuzz_all.sh build/fuzz [TARGET…]
 #
@@ -17,7 +18,7 @@ turn=$((seconds_most < 60 ? seconds_most : 60))
 here=$(dirname "$0")
 program=$build/tests/fuzz/ncclog_fuzz
 work=$build/fuzzed
-flags=(-timeout=10 -rss_limit_mb=2048 -use_value_profile=0 -print_final_stats=1 -verbosity=1)
+flags=(-timeout=10 -rss_limit_mb=2048 -print_final_stats=1)
 
 names() { sed -n 's/^\([a-z_]*\)  *`.*/\1/p' "$here/targets.table"; }
 
@@ -73,6 +74,8 @@ write_results() {
     done
     echo
     echo "Together $all executions in $time s, each of one process."
+    echo
+    cat "$here/findings.md"
   } >"$here/RESULTS.md"
 }
 
