@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "log/known_messages.h"
+#include "log/line/words.h"
 #include "log/messages.h"
 #include "log/named_failure.h"
 #include "log/wording/other_programs.h"
@@ -200,9 +201,16 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
 
 }  // namespace
 
-/// A row that may have lost the end of its last number, as where a file was copied in the middle.
-bool is_cut_row(const Line& line, const Event& event) {
+/// A row that may have lost the end of its last number, or a name that may be the beginning of an
+/// exception's, as where a file was copied in the middle.
+bool is_cut_off(const Line& line, const Event& event) {
   if (!line.cut || event.fate != LineFate::Recognised) return false;
+  if (event.message.kind->index == kKindIndex<PythonException>) {
+    const auto said = read_message<PythonException>(event.message);
+    return said.message.empty() && std::ranges::none_of(listed_words("exception"), [&](auto end) {
+             return said.type.ends_with(end);
+           });
+  }
   const Library library = event.message.kind->library;
   if (library != Library::NcclTests && library != Library::Benchmark) return false;
   const std::string_view text = trim(line.text);
@@ -263,7 +271,7 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
                        event.header.host.data() == line.text.data();
   if (!is_bare) pulse().add(where, line.text);
   note_markers(where, line.text, event);
-  if (is_cut_row(line, event)) return;
+  if (is_cut_off(line, event)) return;
   keep_line(log, {where, input_, markers_seen_}, line.text, event, matched, shard_, texts_, trie_);
   keep_limits();
 }

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/text.h"
+#include "log/messages.h"
 #include "model/derive/build_job.h"
 #include "model/shard/read_log.h"
 
@@ -150,6 +153,46 @@ std::vector<const char*> places_of_topologies(const Shard& shard) {
     }
   }
   return places;
+}
+
+/// As where a file was copied while its job ran.
+TEST(Shard, ALastLineWithoutAnEndIsNoEvidenceWhereItsEndTells) {
+  struct CutRow {
+    std::string_view line;
+    bool is_kept;
+  };
+  constexpr std::string_view kTraceback =
+      "Traceback (most recent call last):\n  File \"/app/train.py\", line 4, in <module>\n";
+  const CutRow rows[] = {
+      {"KeyboardIn", false},
+      {"KeyboardInterrupt: stopped", true},
+      {"RuntimeError", true},
+      {"8388608 2097152 float sum -1 49.3 170.15 319.0 0 50.1 167.43 313.9 12", false},
+      {"8388608 2097152 float sum -1 49.3 170.15 319.0 0 50.1 167.43 313.9 0", true},
+      {"8388608 2097152 float sum -1 49.3 170.15 319.0 N/A 50.1 167.43 313.9 N/A", true},
+      {"# Avg bus bandwidth    : 41.6", false},
+      {"# Out of bounds values : 0 OK", true},
+  };
+  const auto kept_lines = [&](const CutRow& row, bool is_cut) {
+    const std::string text = std::string(kTraceback) + std::string(row.line);
+    LogReader reader(0, 0, kNone);
+    uint64_t number = 0;
+    for (const std::string_view line : split(text, '\n')) {
+      ++number;
+      reader.add({line, number, 0, is_cut && number == 3});
+    }
+    const Shard shard = reader.finish();
+    size_t lines = 0;
+    for (const auto& [speaker, log] : shard.speakers) {
+      lines += log.records.kept(kKindIndex<PythonException>).size();
+      lines += log.benchmarks->kept.size();
+    }
+    return lines;
+  };
+  for (const CutRow& row : rows) {
+    EXPECT_EQ(kept_lines(row, false), 1u) << row.line;
+    EXPECT_EQ(kept_lines(row, true), row.is_kept ? 1u : 0u) << row.line;
+  }
 }
 
 TEST(Shard, KeepsEqualTopologiesOfAHostOnce) {
