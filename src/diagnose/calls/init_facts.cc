@@ -555,12 +555,24 @@ FactValue describe_unseen(const Job& job, const UnfinishedInit& init) {
   return value;
 }
 
+/// The rank's last line is the one behind which only COMPLETE comes, when all is connected.
+bool has_connected(const Job& job, const CommRank& rank) {
+  if (rank.log < 0) return false;
+  const std::string& last = job.logs[static_cast<size_t>(rank.log)].last_text;
+  const Event event = parse_event(last, all_wordings());
+  return event.message.kind != nullptr && event.message.kind->index == kKindIndex<ChannelCounts>;
+}
+
 FactValue describe_partial(const Job& job, const UnfinishedInit& init) {
   // Later releases connect at the first use, so where some ranks print COMPLETE the others' line
   // is lost.
   const bool connects_at_init = is_before(job, "2.22");
   const bool are_most_complete = init.waiting.size() < init.complete.size();
   if (!connects_at_init || !are_most_complete) return unknown();
+  if (std::ranges::any_of(init.waiting,
+                          [&](const auto& rank) { return has_connected(job, rank); })) {
+    return unknown();
+  }
   return part(
       job, init,
       fmt::format("{} printed Init COMPLETE of {}, but {}{}", share_of(init, init.complete),
