@@ -282,16 +282,13 @@ void end_with_prefix(DamagedRun& run, Seeded& seeded) {
 }
 
 void collect_as_json(DamagedRun& run, Seeded&) {
+  // The collector's clock orders nothing: it would say that short files ended first.
   change_all(run, [](Lines& lines, int) {
-    int seconds = 0;
     for (std::string& line : lines.all) {
       std::string json = "{\"log\":";
       append_json_string(json, line + "\n");
-      json +=
-          fmt::format(",\"stream\":\"stdout\",\"time\":\"2026-01-05T12:{:02}:{:02}.000000001Z\"}}",
-                      seconds / 60 % 60, seconds % 60);
+      json += R"(,"stream":"stdout","time":"2026-01-05T12:00:00.000000001Z"})";
       line = std::move(json);
-      ++seconds;
     }
   });
 }

@@ -124,8 +124,13 @@ struct Wrong {
 std::vector<Wrong> judge(const Said& whole, const Said& left, const DamagedRun& run) {
   std::vector<Wrong> wrong;
   const bool is_touched = touches_quoted(run, whole);
-  const bool has_errors = std::ranges::any_of(
-      whole.findings, [](const Finding& other) { return other.severity == Severity::Error; });
+  bool has_errors = false;
+  std::set<int> guilty;
+  for (const Finding& other : whole.findings) {
+    if (other.severity != Severity::Error) continue;
+    has_errors = true;
+    guilty.insert(other.ranks.begin(), other.ranks.end());
+  }
   for (const Finding& finding : left.findings) {
     if (finding.severity != Severity::Error) continue;
     std::set<int> ranks;
@@ -134,7 +139,10 @@ std::vector<Wrong> judge(const Said& whole, const Said& left, const DamagedRun& 
       return other.severity == Severity::Error && name_of(other.id) == name_of(finding.id);
     });
     const bool is_new = known == whole.findings.end();
-    if (is_new && (!is_touched || !has_errors) && finding.id != "failure-unexplained") {
+    // Less is known of the same ranks.
+    const bool is_weaker = !finding.ranks.empty() && are_among(finding.ranks, guilty);
+    const bool may_be_new = (is_touched && has_errors) || is_weaker;
+    if (is_new && !may_be_new && finding.id != "failure-unexplained") {
       wrong.push_back({kNewError, finding.id});
     }
     if (is_new || is_touched) {

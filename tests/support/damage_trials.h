@@ -6,8 +6,9 @@
 //   a problem becomes clean                        0
 //
 // What is held against a report on a damaged copy is the report on the whole log. Where the damage
-// touched a line that this one quotes, an error may be called by another name, but there may be none
-// where the whole log has none, and nobody may be accused whom the whole report does not name.
+// touched a line that this one quotes, or the same ranks are named, an error may be called by another
+// name; but there may be none where the whole log has none, and nobody may be accused whom the whole
+// report does not name.
 
 #pragma once
 

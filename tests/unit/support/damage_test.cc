@@ -88,7 +88,7 @@ TEST(Damage, AddsForms) {
       {"mpirun's tags", "[1,0]<stdout>:node-a:41:42 [0] NCCL INFO line 0 x", "x\n"},
       {"a node before each line", "node1: node-a:41:42 [0] NCCL INFO line 0 x", "x\n"},
       {"a collector's JSON", R"({"log":"node-a:41:42 [0] NCCL INFO line 0 x)",
-       R"(\n","stream":"stdout","time":"2026-01-05T12:00:59.000000001Z"})"
+       R"(\n","stream":"stdout","time":"2026-01-05T12:00:00.000000001Z"})"
        "\n"},
       {"all lines of one pid", "node-a:77:77 [0] NCCL INFO line 0 x", "x\n"},
       {"no host", "41:42 [0] NCCL INFO line 0 x", "x\n"},
