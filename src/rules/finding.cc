@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -88,9 +89,22 @@ Subject party_of(const Job& job, const ReadRecord& read) {
   return party;
 }
 
+/// Lines from around an instance, which are those of many instances.
+using LinesAround = std::tuple<size_t, std::string_view, const ReadRecord* const*, size_t>;
+
+LinesAround lines_around(size_t condition, const Hit& hit) {
+  return {condition, hit.label, hit.records.data(), hit.records.size()};
+}
+
+/// Each hit; of several with the same lines from around their instances only the first shows them.
 void for_each_hit(const std::vector<Firing>& firings, const std::function<void(const Hit&)>& use) {
+  std::set<LinesAround> seen;
   for (const Firing& firing : firings) {
-    for (const Hit& hit : firing.hits) use(hit);
+    for (size_t i = 0; i < firing.hits.size(); ++i) {
+      const Hit& hit = firing.hits[i];
+      const bool is_known = !hit.inside && !seen.insert(lines_around(i, hit)).second;
+      if (!is_known) use(hit);
+    }
   }
 }
 
@@ -423,15 +437,22 @@ struct Shown {
   SourceRef where;
   Record record;  ///< Of a line; a fact holds its text.
   const Evidence* line = nullptr;
+  size_t times = 1;  ///< So many instances show it.
 };
 
 /// What shows the finding, one list per condition, each in input order.
 std::vector<std::vector<Shown>> lines_by_condition(const std::vector<Firing>& firings) {
   std::vector<std::vector<Shown>> lists;
+  std::map<LinesAround, std::pair<size_t, size_t>> around;  // Where they begin, and their times.
   for (const Firing& firing : firings) {
     for (size_t i = 0; i < firing.hits.size(); ++i) {
       if (lists.size() <= i) lists.resize(i + 1);
       const Hit& hit = firing.hits[i];
+      if (!hit.inside) {
+        const auto [known, is_new] = around.try_emplace(lines_around(i, hit), lists[i].size(), 0);
+        ++known->second.second;
+        if (!is_new) continue;
+      }
       for (const ReadRecord* read : hit.records) {
         lists[i].push_back({.where = read->where(), .record = read->record()});
       }
@@ -440,6 +461,10 @@ std::vector<std::vector<Shown>> lines_by_condition(const std::vector<Firing>& fi
         lists[i].push_back({.where = line.where, .line = &line});
       }
     }
+  }
+  for (const auto& [lines, told] : around) {
+    const auto [condition, label, data, count] = lines;
+    for (size_t i = 0; i < count; ++i) lists[condition][told.first + i].times = told.second;
   }
   for (std::vector<Shown>& list : lists) sort_unless_sorted(list, {}, &Shown::where);
   return lists;
@@ -450,20 +475,22 @@ std::vector<std::vector<Shown>> lines_by_condition(const std::vector<Firing>& fi
 void add_evidence(const std::vector<Firing>& firings, Finding& finding) {
   const auto lists = lines_by_condition(firings);
   std::vector<SourceRef> all;
-  size_t longest = 0;
+  std::vector<std::pair<size_t, const Shown*>> turns;
   for (const auto& list : lists) {
-    longest = std::max(longest, list.size());
-    for (const Shown& shown : list) all.push_back(shown.where);
+    size_t turn = 0;
+    for (const Shown& shown : list) {
+      all.push_back(shown.where);
+      turns.emplace_back(turn, &shown);
+      turn += shown.times;
+    }
   }
   sort_and_drop_repeats(all);
+  std::ranges::stable_sort(turns, {}, [](const auto& turn) { return turn.first; });
   std::set<SourceRef> taken;
-  for (size_t i = 0; i < longest && taken.size() < Finding::kMaxEvidence; ++i) {
-    for (const auto& list : lists) {
-      if (i >= list.size() || taken.size() == Finding::kMaxEvidence) continue;
-      if (!taken.insert(list[i].where).second) continue;
-      finding.evidence.push_back(list[i].line != nullptr ? *list[i].line
-                                                         : evidence_of(list[i].record));
-    }
+  for (const auto& [turn, shown] : turns) {
+    if (taken.size() == Finding::kMaxEvidence) break;
+    if (!taken.insert(shown->where).second) continue;
+    finding.evidence.push_back(shown->line != nullptr ? *shown->line : evidence_of(shown->record));
   }
   std::ranges::sort(finding.evidence, {}, &Evidence::where);
   finding.evidence_omitted = all.size() - finding.evidence.size();

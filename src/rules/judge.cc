@@ -229,19 +229,30 @@ bool holds(std::span<const int> sorted, int process) {
   return std::binary_search(sorted.begin(), sorted.end(), process);
 }
 
-/// The matches that the instance's processes printed. Both are sorted by process.
-std::vector<const ReadRecord*> of_instance(const std::vector<const ReadRecord*>& records,
-                                           const Instance& instance) {
-  if (instance.scope == Scope::Job) return records;
-  std::vector<const ReadRecord*> result;
-  for (const int process : instance.processes) {
-    const auto own = of_process(records, process);
-    result.insert(result.end(), own.begin(), own.end());
+/// A hit of the matches that the instance's processes printed. Both are sorted by process.
+Hit hit_of_instance(const std::vector<const ReadRecord*>& records, const Instance& instance) {
+  Hit hit;
+  if (instance.scope == Scope::Job) {
+    hit.records = records;
+  } else if (instance.processes.size() == 1) {
+    hit.records = of_process(records, instance.processes.front());
+  } else if (!records.empty()) {
+    std::vector<const ReadRecord*> all;
+    for (const int process : instance.processes) {
+      const auto own = of_process(records, process);
+      all.insert(all.end(), own.begin(), own.end());
+    }
+    hit.own = std::make_shared<const std::vector<const ReadRecord*>>(std::move(all));
+    hit.records = *hit.own;
   }
-  return result;
+  return hit;
 }
 
+bool is_any_torn(const Job& job) { return std::ranges::any_of(job.processes, &Process::torn); }
+
 bool any_torn(const Job& job, const Instance& instance) {
+  // That of the job is asked about each of the others.
+  if (instance.scope == Scope::Job) return job.answers.of<&is_any_torn>(job);
   return std::ranges::any_of(instance.processes, [&](int process) {
     return job.processes[static_cast<size_t>(process)].torn;
   });
@@ -262,12 +273,12 @@ Answer RuleJudge::judge(const LineCondition& lines, const Instance& instance,
   const MatchingLines& found = view_.lines(lines);
   const Instance* where = reached(instance, lines.reach);
   if (where == nullptr) return unknown_because("no host or rank is known");
-  std::vector<const ReadRecord*> records = of_instance(found.records, *where);
+  Hit hit = hit_of_instance(found.records, *where);
   // A line that is not there may have been lost in a tear, or among those that are not kept.
   const bool is_torn = any_torn(view_.job(), *where);
   const bool is_open = any_open(found.open, *where);
   const bool exact = !is_open && !is_torn && !absence_is_unknown_;
-  const int64_t count = std::ssize(records);
+  const int64_t count = std::ssize(hit.records);
   Answer answer = count > lines.most || count < lines.least ? Answer::No : Answer::Yes;
   // Perhaps more match: they may make enough of too few, and too many of enough.
   const bool may_change =
@@ -279,10 +290,11 @@ Answer RuleJudge::judge(const LineCondition& lines, const Instance& instance,
                                ? "more different lines of this sort were printed than are kept"
                                : "the log lacks lines that the rule needs");
   }
-  if (answer == Answer::Yes && !records.empty()) {
+  if (answer == Answer::Yes && !hit.records.empty()) {
+    hit.label = lines.label;
     // Lines from around the instance are evidence, but name nobody.
-    const bool inside = lines.reach == Reach::Instance || instance.scope == Scope::Job;
-    hits.push_back({.label = lines.label, .records = std::move(records), .inside = inside});
+    hit.inside = lines.reach == Reach::Instance || instance.scope == Scope::Job;
+    hits.push_back(std::move(hit));
   }
   return answer;
 }
@@ -394,7 +406,8 @@ Answer RuleJudge::judge_sequence(const SequenceCondition& sequence, int process,
     best = std::max(best, is_undisturbed(job, chain, stops));
     if (best != Answer::Yes) continue;
     for (size_t i = 0; i < chain.size(); ++i) {
-      hits.push_back({.label = elements[i].label, .records = {chain[i]}});
+      const auto own = std::make_shared<const Chain>(1, chain[i]);
+      hits.push_back({.label = elements[i].label, .records = *own, .own = own});
     }
     return best;
   }

@@ -13,6 +13,7 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -87,10 +88,11 @@ enum class Answer { No, Unknown, Yes };
 /// A condition that holds, and what shows it.
 struct Hit {
   std::string_view label;  ///< Of lines, and of what was gathered; views the rule.
-  std::vector<const ReadRecord*> records;
+  std::span<const ReadRecord* const> records = {};  ///< In those of the JobView, or in `own`.
   bool inside = true;  ///< The lines were looked for in the instance, not around it.
   const FactValue* value = nullptr;
   const Finding* finding = nullptr;
+  std::shared_ptr<const std::vector<const ReadRecord*>> own = {};
 };
 
 /// How one condition of a rule was answered for one instance.
