@@ -229,6 +229,49 @@ bool are_different_runs(const World& a, const World& b) {
   return a.nranks > 1 && a.nranks == b.nranks && (take_same_place(a, b) || are_requeued(a, b));
 }
 
+/// Which of many worlds are of another run than some other one?
+class Rivals {
+ public:
+  explicit Rivals(const std::vector<World>& worlds) {
+    for (const World& world : worlds) {
+      if (!world.slurm_job.empty()) slurm_jobs_.insert(world.slurm_job);
+      if (!world.attempt_of.empty()) attempts_[world.attempt_of].insert(world.attempt);
+      if (world.nranks <= 1) continue;
+      for (const auto& [rank, gpu] : world.gpus) by_gpu_[{rank, gpu}].push_back(&world);
+      if (world.input < 0) continue;
+      const auto [same, is_new] =
+          by_input_.try_emplace({world.input, world.nranks}, world.first, world.ended);
+      auto& [last, ended] = same->second;
+      last = std::max(last, world.first);
+      if (world.ended && (!ended || *world.ended < *ended)) ended = world.ended;
+    }
+  }
+
+  /// As are_different_runs() of the world and another one.
+  bool has(const World& world) const {
+    if (!world.slurm_job.empty() && slurm_jobs_.size() > 1) return true;
+    if (!world.attempt_of.empty() && attempts_.at(world.attempt_of).size() > 1) return true;
+    if (world.nranks <= 1) return false;
+    if (world.input >= 0) {
+      // Nobody ends before it begins, so it is no rival of itself.
+      const auto& [last, ended] = by_input_.at({world.input, world.nranks});
+      if ((world.ended && *world.ended < last) || (ended && *ended < world.first)) return true;
+    }
+    return std::ranges::any_of(world.gpus, [&](const auto& gpu) {
+      return std::ranges::any_of(by_gpu_.at(gpu), [&](const World* other) {
+        return other != &world && other->nranks == world.nranks && take_same_place(world, *other);
+      });
+    });
+  }
+
+ private:
+  std::set<std::string> slurm_jobs_;
+  std::map<std::string, std::set<int>> attempts_;
+  std::map<std::pair<int, Gpu>, std::vector<const World*>> by_gpu_;
+  /// By input and size, where the last one begins, and where the first one is over.
+  std::map<std::pair<int64_t, int>, std::pair<SourceRef, std::optional<SourceRef>>> by_input_;
+};
+
 /// A start of NCCL parts its communicators into those only before and those only behind it.
 bool has_several_lives(const SpeakerLog& log) {
   if (log.starts.size() < 2) return false;
@@ -508,14 +551,10 @@ std::vector<Run> find_runs(const Job& job) {
   constexpr size_t kMaxWorlds = 1024;
   std::vector<World> worlds = find_worlds(job);
   if (worlds.size() > kMaxWorlds) return {};
-  const auto differs = [&](const World& world) {
-    return std::ranges::any_of(worlds, [&](const World& other) {
-      return &other != &world && are_different_runs(world, other);
-    });
-  };
+  const Rivals rivals(worlds);
   std::vector<World> certain;
   std::vector<World> others;
-  for (const World& world : worlds) (differs(world) ? certain : others).push_back(world);
+  for (const World& world : worlds) (rivals.has(world) ? certain : others).push_back(world);
   std::vector<Run> runs;
   if (certain.empty()) {
     certain = are_side_by_side(job, worlds) ? worlds : worlds_by_turns(job);
