@@ -181,16 +181,24 @@ FactValue store_clients_absent(const Job& job, const Instance&) {
     if (process.rank >= 0 && !has_said<StoreConnectTimeout>(job, process))
       seen.insert(process.rank);
   }
-  FactValue value;
+  if (seen.empty()) return unknown();
+  seen.insert(0);  // Who says it: the store is rank 0's.
+  const std::vector<int> ranks(seen.begin(), seen.end());
+  Record last;
+  StoreClientsMissing told;
   for_each_said<StoreClientsMissing>(job, [&](const auto& said) {
-    if (said.message.joined < 1 || seen.empty()) return;
-    seen.insert(0);  // Who says it: the store is rank 0's.
-    const auto absent = absent_ranks(said.message.expected, said.message.joined, seen);
-    if (absent.empty()) return;
-    value = yes(fmt::format(" No line here is of {}.", ranks_phrase(absent)),
-                {evidence_of(said.record())});
-    for (const int rank : absent) blame(process_of_rank(job, rank), rank, value);
+    const auto [joined, expected] = std::pair(said.message.joined, said.message.expected);
+    const auto came = std::ranges::lower_bound(ranks, expected) - ranks.begin();
+    // Where not just as many lack, lines are missing.
+    if (joined < 1 || joined >= expected || !std::cmp_equal(came, joined)) return;
+    last = said.record();
+    told = said.message;
   });
+  if (!last) return unknown();
+  const std::vector<int> absent = absent_ranks(told.expected, told.joined, seen);
+  FactValue value =
+      yes(fmt::format(" No line here is of {}.", ranks_phrase(absent)), {evidence_of(last)});
+  for (const int rank : absent) blame(process_of_rank(job, rank), rank, value);
   return value;
 }
 
