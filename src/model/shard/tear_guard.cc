@@ -182,9 +182,11 @@ unsigned char first_byte(std::string_view host) {
 }
 
 /// What was cut off inside a stamp or a prefix looks like the beginning of the record before it,
-/// but for its digits.
+/// but for its digits. A launcher's prefix with nothing behind it is an empty line of somebody.
 bool is_beginning_of_head(std::string_view line, std::string_view head) {
   if (line.empty() || line.size() > head.size()) return false;
+  const bool is_bare = line.size() >= trim(head).size() && parse_prefix(line).time.empty();
+  if (is_bare) return false;
   return std::equal(line.begin(), line.end(), head.begin(),
                     [](char a, char b) { return a == b || (is_digit(a) && is_digit(b)); });
 }

@@ -308,6 +308,15 @@ TEST(TearGuard, FileOfOneProcessThatEndsInsideAStampIsCut) {
   }
 }
 
+TEST(TearGuard, APrefixWithNothingBehindItIsNoBeginningOfARecord) {
+  for (const std::string_view prefix : {"[1,3]<stdout>:", "3: ", "node1: ", "[default3]:"}) {
+    const std::string whole(prefix);
+    const Shard shard = read_text(whole + "node-a:41:41 [0] NCCL INFO Using network IB\n" + whole +
+                                  "node-b:52:52 [1] NCCL INFO Using network IB\n" + whole);
+    for (const auto& [speaker, log] : shard.speakers) EXPECT_FALSE(log.cut || log.torn) << prefix;
+  }
+}
+
 TEST(TearGuard, EveryLineIsCountedOnce) {
   const LossTable losses = read_text(
                                "node-a:41:41 [0] NCCL INFO cudaDriver\n"
