@@ -217,6 +217,14 @@ struct FirstDifference {
   bool is_exact() const { return index == at_most; }
 };
 
+/// A place at which the log of a rank alone lacks lines about calls, or has some twice or moved:
+/// before it and behind it, its calls are those of the other ranks.
+struct CallGap {
+  int member = -1;     ///< Into Communicator::ranks.
+  uint64_t index = 0;  ///< Calls of the other ranks before it.
+  int64_t lost = 0;    ///< Lines that lack; below 0: that stand there twice; 0: in another order.
+};
+
 // How much did a process move with each operation of a communicator?
 //
 //   AllGather: … count 1048576 datatype 9 …     → (AllGather, bfloat16): 1 call, 1048576 elements

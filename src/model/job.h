@@ -87,7 +87,16 @@ struct Process {
   SourceRef last;
   int64_t last_log = -1;   ///< Into Job::logs: whose last line that is; -1: there is none.
   bool restarted = false;  ///< It begins to use NCCL twice: its pid may have had two lives.
+  /// Of the processes that communicators join, where all ranks of the largest one are seen: a number
+  /// that these have in common; -1: not all are, or none join it with others.
+  int world = -1;
 };
+
+/// No communicator joins the two, and each has all ranks of its own beside it: two jobs, or parts of
+/// one that have nothing to do with each other.
+inline bool are_apart(const Process& a, const Process& b) {
+  return a.world >= 0 && b.world >= 0 && a.world != b.world;
+}
 
 /// Where a rank runs, as a table says: nccl-tests lists all of them, torchrun those that failed.
 struct ListedRank {
@@ -134,6 +143,7 @@ struct Communicator {
   CommGraphs graphs;
   /// Between those of its ranks whose calls the logs cover; nullopt: their calls are alike.
   std::optional<FirstDifference> difference;
+  std::vector<CallGap> gaps;  ///< By member, then place; what they explain is no difference.
 };
 
 // What it ran on, and with.

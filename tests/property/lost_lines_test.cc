@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "model/derive/build_job.h"
 #include "model/shard/read_log.h"
 #include "rules/evaluate.h"
@@ -147,6 +150,80 @@ TEST(LostLinesProperty, AnEndedJobThatWasHealthyAccusesNoRankOfItsInitialisation
           EXPECT_EQ(finding.id.find("init"), finding.id.npos)
               << sample << ", " << row.name << ", round " << round << ": " << finding.message;
         }
+      }
+    }
+  }
+}
+
+/// Places of lines about calls.
+std::vector<std::pair<size_t, size_t>> calls_in(const FileNames& files) {
+  std::vector<std::pair<size_t, size_t>> places;
+  for (size_t f = 0; f < files.size(); ++f) {
+    for (size_t at = files[f].find(": opCount "); at != std::string::npos;
+         at = files[f].find(": opCount ", at + 1)) {
+      places.emplace_back(f, files[f].rfind('\n', at) + 1);
+    }
+  }
+  return places;
+}
+
+void lose_call(std::string& file, size_t begin, std::mt19937&) {
+  file.erase(begin, file.find('\n', begin) + 1 - begin);
+}
+
+void double_call(std::string& file, size_t begin, std::mt19937&) {
+  file.insert(begin, file.substr(begin, file.find('\n', begin) + 1 - begin));
+}
+
+void tear_call(std::string& file, size_t begin, std::mt19937& random) {
+  const size_t length = file.find('\n', begin) - begin;
+  const size_t kept = 1 + random() % (length - 1);
+  file.erase(begin + kept, length - kept);
+}
+
+using RanksByError = std::map<std::string, std::vector<int>>;
+
+RanksByError errors_of(const Diagnosis& diagnosis) {
+  RanksByError errors;
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.severity == Severity::Error) errors[finding.id] = finding.ranks;
+  }
+  return errors;
+}
+
+/// One line about a call that a collector lost, repeated or cut accuses no other rank, and no problem
+/// of the whole log becomes a clean job.
+TEST(LostLinesProperty, ALostOrDoubledCallAccusesNobodyElse) {
+  const Rulebook rulebook = load_rulebook();
+  const LineMatcher matcher = make_line_matcher(rulebook);
+  struct Damage {
+    std::string_view name;
+    void (*damage)(std::string&, size_t, std::mt19937&);
+  };
+  const Damage kDamages[] = {{"lost", lose_call}, {"doubled", double_call}, {"torn", tear_call}};
+  for (const std::string_view sample :
+       {"size-mismatch", "timeout-rank-skips", "healthy-2node-socket", "groups-tp-dp-pp"}) {
+    FileNames whole = files_of(sample);
+    std::erase_if(whole, [](const std::string& file) { return file.find('\0') != file.npos; });
+    const Diagnosis before = diagnose(whole, rulebook, matcher);
+    const RanksByError usual = errors_of(before);
+    const auto places = calls_in(whole);
+    ASSERT_FALSE(places.empty()) << sample;
+    for (const Damage& damage : kDamages) {
+      for (unsigned round = 0; round < kRounds; ++round) {
+        std::mt19937 random(round);
+        FileNames files = whole;
+        const auto [file, begin] = places[random() % places.size()];
+        damage.damage(files[file], begin, random);
+        const Diagnosis after = diagnose(files, rulebook, matcher);
+        for (const auto& [id, ranks] : errors_of(after)) {
+          const auto known = usual.find(id);
+          const bool is_same = known != usual.end() && (ranks.empty() || ranks == known->second);
+          EXPECT_TRUE(is_same) << sample << ", " << damage.name << ", round " << round << ": " << id
+                               << " " << ranges_text(ranks);
+        }
+        EXPECT_FALSE(after.verdict.status == VerdictStatus::Clean && !usual.empty())
+            << sample << ", " << damage.name << ", round " << round;
       }
     }
   }

@@ -395,6 +395,31 @@ FactValue differences(const Job& job, const Instance&) {
   return phrases.empty() ? unknown() : value;
 }
 
+// Whose log lacks lines about calls, or has some twice, where it else tells what all others called?
+//
+//   rank 3's lines go on behind call 20 as those of the others do behind call 21
+//       → job.call_lines_lost = yes, "rank 3 lacks 1 line behind call 20 of communicator 0x9c…"
+
+FactValue call_lines_lost(const Job& job, const Instance&) {
+  FactValue value = yes({});
+  std::vector<std::string> phrases;
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    const int communicator = static_cast<int>(c);
+    for (const CallGap& gap : job.communicators[c].gaps) {
+      if (phrases.empty()) place_in(job, communicator, value);
+      const std::string lines = plural(std::abs(gap.lost), "line");
+      phrases.push_back(fmt::format("{} {} behind call {} of {}",
+                                    members_words(job, communicator, {gap.member}),
+                                    gap.lost > 0   ? "lacks " + lines
+                                    : gap.lost < 0 ? "has " + lines + " twice"
+                                                   : "has calls in another order than the others",
+                                    gap.index, communicator_words(job, communicator)));
+    }
+  }
+  value.what = few_of(phrases, kMostNamed, "; ");
+  return phrases.empty() ? unknown() : value;
+}
+
 // Which messages lack their other end, and who owes it?
 //
 //   a watchdog gave up; rank 3 received for the 6th time from rank 2, which has sent 5 times
@@ -613,6 +638,9 @@ FactValue messages_unmatched(const Job& job, const Instance&) {
 constexpr std::array kMismatchFacts = {
     // Ranks of a communicator differ in their calls, or lines of their logs are missing.
     comparing_fact("job.collectives_differ", differences<false>),
+    // Lines about calls are lost from the log of a rank, or stand there twice; else it called what
+    // the others called.
+    comparing_fact("job.call_lines_lost", call_lines_lost),
     // Ranks of a communicator called different things at one place of their sequences.
     comparing_fact("job.collectives_mismatched", differences<true>),
     // A check of PyTorch, or of NCCL 2.4 to 2.7, found ranks in different calls.

@@ -204,13 +204,14 @@ void add_what_lacks(const Job& job, Waits& waits) {
   }
 }
 
-/// Ranks of a communicator that are counted, by rank: into Communicator::ranks.
-std::map<int, int> counted_ranks(const Job& job, const Communicator& comm) {
+/// Ranks of a communicator whose calls are counted, or, `with_cut`, up to the place where their file
+/// ends, by rank: into Communicator::ranks.
+std::map<int, int> counted_ranks(const Job& job, const Communicator& comm, bool with_cut = false) {
   std::map<int, int> ranks;
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
-    const CommRank& rank = comm.ranks[r];
-    if (rank.rank < 0 || call_coverage(job, comm, rank) != CallCoverage::Counted) continue;
-    ranks[rank.rank] = static_cast<int>(r);
+    const CallDoubt doubt = call_doubt(job, comm, comm.ranks[r]);
+    const bool is_known = doubt == CallDoubt::None || (with_cut && doubt == CallDoubt::Cut);
+    if (comm.ranks[r].rank >= 0 && is_known) ranks[comm.ranks[r].rank] = static_cast<int>(r);
   }
   return ranks;
 }
@@ -327,7 +328,9 @@ Simulation simulate_calls(const Job& job, bool in_order) {
 }
 
 std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicator) {
-  const std::map<int, int> ranks = counted_ranks(job, nth_communicator(job, communicator));
+  const Communicator& comm = nth_communicator(job, communicator);
+  const std::map<int, int> counted = counted_ranks(job, comm);
+  const std::map<int, int> ranks = counted_ranks(job, comm, true);
   std::set<std::pair<int, int>> pairs;
   for (const auto& [number, r] : ranks) {
     for (const int peer : message_peers(job, rank_at(job, communicator, r))) {
@@ -348,7 +351,9 @@ std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicat
     const bool are_as_many = sent == received;
     const bool sizes_differ =
         are_as_many && sent_sizes && received_sizes && sent_sizes != received_sizes;
-    if (are_as_many && !sizes_differ) continue;
+    // As many as were made before a file ends are the same ones on both sides.
+    const bool are_counted = counted.contains(sender) && counted.contains(receiver);
+    if (!sizes_differ && (are_as_many || !are_counted)) continue;
     result.push_back({communicator, from, to, *sent, *received, sizes_differ});
   }
   return result;

@@ -567,22 +567,25 @@ InputClock own_clock(const InputClock& whole, const std::vector<RunStretch>& str
 /// `logs` are those of the run, as numbers of those of the whole job.
 void copy_differences(const Job& whole, const std::vector<size_t>& logs, Job& job) {
   using Members = std::vector<std::pair<int64_t, int>>;  // Log in the whole job, and segment.
-  std::map<Members, const FirstDifference*> known;
+  std::map<Members, const Communicator*> known;
   for (const Communicator& comm : whole.communicators) {
-    if (!comm.difference || !comm.difference->is_exact()) continue;
+    if (comm.gaps.empty() && !(comm.difference && comm.difference->is_exact())) continue;
     Members members;
     for (const CommRank& rank : comm.ranks) members.emplace_back(rank.log, rank.segment);
-    known[members] = &*comm.difference;
+    known[members] = &comm;
   }
   for (Communicator& comm : job.communicators) {
-    if (!comm.difference) continue;
+    if (!comm.difference && comm.gaps.empty()) continue;
     Members members;
     for (const CommRank& rank : comm.ranks) {
       const int64_t log =
           rank.log < 0 ? -1 : static_cast<int64_t>(logs[static_cast<size_t>(rank.log)]);
       members.emplace_back(log, rank.segment);
     }
-    if (const auto same = known.find(members); same != known.end()) comm.difference = *same->second;
+    const auto same = known.find(members);
+    if (same == known.end()) continue;
+    comm.difference = same->second->difference;
+    comm.gaps = same->second->gaps;
   }
 }
 

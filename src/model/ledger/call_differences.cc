@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "base/collectives.h"
@@ -137,22 +139,42 @@ std::set<uint64_t> compared_numbers(const CallAccount& account) {
 // the place is found by halving: first between checkpoints, then among the calls that are kept or
 // read again.
 
+/// The first and the last place at which two sequences may begin to differ.
+using DifferentPlaces = std::pair<uint64_t, uint64_t>;
+
 /// Ranks whose sequences are equal, and one of these sequences.
 struct Alike {
   const CommRank* rank = nullptr;  ///< The first of them.
   const CallSequence* calls = nullptr;
   std::vector<int> members;
+  bool is_torn = false;  ///< Lines are lost from all of them: only what they show counts.
+  /// Of one rank, where its lines go on behind some that are lost as most ranks' do, and where they
+  /// do not, by the calls of most.
+  std::vector<CallGap> gaps;
+  std::optional<DifferentPlaces> difference = {};
+
+  /// Which of its calls is that of most ranks' number `index`, behind all gaps.
+  uint64_t own(uint64_t index) const {
+    for (const CallGap& gap : gaps) index -= static_cast<uint64_t>(gap.lost);
+    return index;
+  }
 };
 
-/// Of the ranks whose calls are covered.
+/// Of the ranks whose calls are covered, and of those from whose lines some are lost.
 std::vector<Alike> group_alike(const Job& job, const Communicator& comm) {
   std::map<std::pair<uint64_t, uint64_t>, Alike> groups;
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
     const CommRank& rank = comm.ranks[r];
-    if (call_coverage(job, comm, rank) == CallCoverage::Unknown) continue;
-    const CallSequence& calls = calls_of(job, rank)->collectives;
+    const CallDoubt doubt = call_doubt(job, comm, rank);
+    const bool is_covered =
+        doubt == CallDoubt::None || doubt == CallDoubt::Cut || doubt == CallDoubt::Torn;
+    const CollectiveCalls* own = is_covered ? calls_of(job, rank) : nullptr;
+    if (own == nullptr || (doubt == CallDoubt::Torn && own->total == 0)) continue;
+    const CallSequence& calls = own->collectives;
+    const bool is_torn = doubt == CallDoubt::Torn;
     Alike& group = groups[{calls.size(), calls.hash()}];
-    if (group.members.empty()) group = {&rank, &calls, {}};
+    if (group.members.empty()) group = {&rank, &calls, {}, is_torn, {}};
+    group.is_torn &= is_torn;
     group.members.push_back(static_cast<int>(r));
   }
   std::vector<Alike> result;
@@ -195,39 +217,181 @@ std::optional<uint64_t> prefix_hash(const Alike& alike, uint64_t length, const C
   return hash;
 }
 
-/// Whether two sequences begin with the same `length` calls; nullopt: it is not known.
-std::optional<bool> begin_alike(const Alike& a, const Alike& b, uint64_t length,
-                                const CallReader& reader) {
-  const auto hash_a = prefix_hash(a, length, reader);
-  const auto hash_b = prefix_hash(b, length, reader);
-  return hash_a && hash_b ? std::optional(*hash_a == *hash_b) : std::nullopt;
-}
+/// A place in each of two sequences.
+struct Places {
+  uint64_t a = 0;
+  uint64_t b = 0;
+};
 
-/// The range in which two sequences first differ; nullopt if the shorter one begins the longer one.
-std::optional<std::pair<uint64_t, uint64_t>> difference_between(const Alike& a, const Alike& b,
-                                                                const CallReader& reader) {
+/// The range, by places in `a`, in which two sequences first differ from these places on; nullopt if
+/// one of them only ends earlier.
+std::optional<DifferentPlaces> difference_between(const Alike& a, const Alike& b, Places from,
+                                                  const CallReader& reader) {
   uint64_t same = 0;
-  uint64_t different = std::min(a.calls->size(), b.calls->size());
-  if (begin_alike(a, b, different, reader).value_or(false)) return std::nullopt;
-  // Bisects over the lengths at which hashes are at hand. Prefixes of the length `different`
+  uint64_t different = std::min(a.calls->size() - from.a, b.calls->size() - from.b);
+  const auto before_a = prefix_hash(a, from.a, reader);
+  const auto before_b = prefix_hash(b, from.b, reader);
+  // Whether they go on with the same `length` calls; nullopt: it is not known.
+  const auto begin_alike = [&](uint64_t length) -> std::optional<bool> {
+    const auto all_a = prefix_hash(a, from.a + length, reader);
+    const auto all_b = prefix_hash(b, from.b + length, reader);
+    if (!before_a || !before_b || !all_a || !all_b) return std::nullopt;
+    return *all_a - joined_hash(*before_a, 0, length) == *all_b - joined_hash(*before_b, 0, length);
+  };
+  if (begin_alike(different).value_or(false)) return std::nullopt;
+  // Bisects over the lengths at which hashes are at hand. Stretches of the length `different`
   // differ, or are not known to be alike.
-  std::vector<uint64_t> lengths = {std::max(a.calls->kept_from(), b.calls->kept_from())};
-  for (const CallCheckpoint& point : a.calls->checkpoints()) lengths.push_back(point.index);
-  for (const CallCheckpoint& point : b.calls->checkpoints()) lengths.push_back(point.index);
+  std::vector<uint64_t> lengths;
+  const auto add = [&](uint64_t place, uint64_t begin) {
+    if (place >= begin) lengths.push_back(place - begin);
+  };
+  add(std::max(a.calls->kept_from() + from.b, b.calls->kept_from() + from.a), from.a + from.b);
+  for (const CallCheckpoint& point : a.calls->checkpoints()) add(point.index, from.a);
+  for (const CallCheckpoint& point : b.calls->checkpoints()) add(point.index, from.b);
   std::ranges::sort(lengths);
   std::erase_if(lengths, [&](uint64_t length) {
-    return length >= different || (!reader && !begin_alike(a, b, length, reader).has_value());
+    return length >= different || (!reader && !begin_alike(length).has_value());
   });
   const auto differing = std::ranges::partition_point(
-      lengths, [&](uint64_t length) { return begin_alike(a, b, length, reader).value_or(false); });
+      lengths, [&](uint64_t length) { return begin_alike(length).value_or(false); });
   if (differing != lengths.begin()) same = *std::prev(differing);
   if (differing != lengths.end()) different = *differing;
-  const std::vector<PlacedCall> calls_a = calls_between(a, same, different, reader);
-  const std::vector<PlacedCall> calls_b = calls_between(b, same, different, reader);
+  const auto calls_a = calls_between(a, from.a + same, from.a + different, reader);
+  const auto calls_b = calls_between(b, from.b + same, from.b + different, reader);
   for (size_t i = 0; i < std::min(calls_a.size(), calls_b.size()); ++i) {
-    if (comparable(calls_a[i].call) != comparable(calls_b[i].call)) return {{same + i, same + i}};
+    if (comparable(calls_a[i].call) == comparable(calls_b[i].call)) continue;
+    return {{from.a + same + i, from.a + same + i}};
   }
-  return {{same, std::max(same, different - 1)}};
+  return {{from.a + same, from.a + std::max(same, different - 1)}};
+}
+
+// Does a rank's log only lack lines there, or hold some twice, or in another order?
+//
+//   most ranks:  A B C D E F G H        rank 3:  A B D E F G H      C is lost
+//                                       rank 5:  A B B C D E F G H  B stands there twice
+//                                       rank 6:  A C B D E F G H    moved
+//
+// A call that the rank really left out, or made once too often, looks alike, but for what follows:
+// ranks that call different things at one place go no further than their hosts run ahead. So a gap
+// is only where calls go on alike for some time behind it, and where nobody else says that the ranks
+// stand at that place (stand_there). The cost: the calls between two checkpoints.
+
+constexpr uint64_t kMostLost = 16;
+constexpr uint64_t kMostMoved = 32;
+constexpr size_t kMostGaps = 8;
+constexpr uint64_t kFewest = 3;  ///< Calls behind one line that is lost or stands there twice;
+constexpr uint64_t kMany = 16;   ///< behind several, or such as stand in another order.
+
+std::vector<CallSignature> signatures(const Alike& alike, uint64_t from, uint64_t most,
+                                      const CallReader& reader) {
+  std::vector<CallSignature> result;
+  const uint64_t to = std::min(alike.calls->size(), from + most);
+  if (from >= to) return result;
+  for (const PlacedCall& placed : calls_between(alike, from, to, reader))
+    result.push_back(comparable(placed.call));
+  return result;
+}
+
+/// How the calls of one rank, `b`, behind the place where they differ from those of most, `a`, go on
+/// alike for longest; both begin a little before it. nullopt: not for long. That a call or two fit is
+/// enough where all are known to have gone on from there: `later`, or together to the end, `over`.
+std::optional<CallGap> gap_in(std::span<const CallSignature> a, std::span<const CallSignature> b,
+                              size_t before, bool later, bool over) {
+  std::optional<CallGap> best;
+  size_t longest = 0;
+  const auto add = [&](size_t skip_a, size_t skip_b, size_t wanted, const CallGap& gap) {
+    const auto rest_a = a.subspan(std::min(a.size(), skip_a));
+    const auto rest_b = b.subspan(std::min(b.size(), skip_b));
+    const auto alike =
+        static_cast<size_t>(std::ranges::mismatch(rest_a, rest_b).in1 - rest_a.begin());
+    const auto [shorter, longer] = std::minmax(rest_a.size(), rest_b.size());
+    const bool is_to_end = alike > 0 && alike == shorter && (later || (over && shorter == longer));
+    if (alike <= longest || (alike < wanted && !is_to_end)) return;
+    longest = alike;
+    best = gap;
+  };
+  for (size_t lines = 1; lines <= kMostLost; ++lines) {
+    const size_t wanted = lines == 1 ? kFewest : kMany;
+    const auto number = static_cast<int64_t>(lines);
+    add(before + lines, before, wanted, {.lost = number});
+    const bool is_twice =
+        lines <= before && before + lines <= b.size() &&
+        std::ranges::equal(b.subspan(before, lines), b.subspan(before - lines, lines));
+    if (is_twice) add(before, before + lines, wanted, {.lost = -number});
+  }
+  for (size_t window = 2; window <= kMostMoved && !best; ++window) {
+    const bool is_same =
+        std::min(a.size(), b.size()) >= before + window &&
+        std::ranges::is_permutation(a.subspan(before, window), b.subspan(before, window));
+    if (is_same) add(before + window, before + window, kMany, {.index = window, .lost = 0});
+  }
+  return best;
+}
+
+/// Whether watchdogs gave up on the call at which the rank goes its own way, or on the next one, so
+/// that they stand there and no line is lost, or on a later one; nullopt: on none.
+std::optional<bool> stand_there(const Job& job, const Communicator& comm, uint64_t index) {
+  for (const CallAccount& account : call_ledger(job, CallSource::Watchdog)) {
+    const auto number = given_up(account);
+    const bool is_of_it = account.communicator >= 0 &&
+                          &job.communicators[static_cast<size_t>(account.communicator)] == &comm;
+    if (is_of_it && number && *number > index) return *number <= index + 2;
+  }
+  return std::nullopt;
+}
+
+/// Fills in where the rank's lines go on as those of most, and where they do not.
+void align(const Job& job, const Communicator& comm, const Alike& most, Alike& one,
+           const CallReader& reader) {
+  Places from;
+  while (one.gaps.size() < kMostGaps) {
+    one.difference = difference_between(most, one, from, reader);
+    if (!one.difference) return;
+    const auto [index, last] = *one.difference;
+    const auto stand = stand_there(job, comm, index);
+    if (index != last || stand.value_or(false)) return;
+    from = {index, index - from.a + from.b};
+    const uint64_t before = std::min({from.a, from.b, kMostLost});
+    constexpr uint64_t kLooked = 2 * kMostLost + kMostMoved + kMany;
+    const auto usual = signatures(most, from.a - before, before + kLooked, reader);
+    const auto own = signatures(one, from.b - before, before + kLooked, reader);
+    const bool is_over = segment_of(job, *most.rank).end == CommFate::Destroyed &&
+                         segment_of(job, *one.rank).end == CommFate::Destroyed;
+    auto gap = gap_in(usual, own, before, stand.has_value(), is_over);
+    if (!gap) return;
+    const uint64_t moved = gap->index;
+    gap->member = one.members.front();
+    gap->index = index;
+    one.gaps.push_back(*gap);
+    from.a += moved + static_cast<uint64_t>(std::max<int64_t>(gap->lost, 0));
+    from.b += moved + static_cast<uint64_t>(std::max<int64_t>(-gap->lost, 0));
+  }
+}
+
+/// What a rank from whose log lines are lost calls differently is no loss, if both go on alike
+/// behind it.
+bool is_made_there(const Alike& most, const Alike& torn, const CallReader& reader) {
+  const uint64_t index = torn.difference->first;
+  const auto usual = signatures(most, index + 1, kFewest, reader);
+  const auto own = signatures(torn, torn.own(index) + 1, kFewest, reader);
+  return torn.difference->second == index && usual.size() == kFewest && usual == own;
+}
+
+/// Aligns each rank that is alone with its calls to those of most, and lets those from whose logs
+/// lines are lost go, where that may be all that differs.
+void align_loners(const Job& job, const Communicator& comm, std::vector<Alike>& groups,
+                  const CallReader& reader) {
+  const auto found = std::ranges::max_element(groups, {}, [](const Alike& group) {
+    return std::tuple(group.members.size(), !group.is_torn, group.calls->size());
+  });
+  if (found == groups.end()) return;
+  const Alike most = *found;
+  std::erase_if(groups, [&](Alike& group) {
+    const bool is_other = group.members != most.members;
+    if (is_other && (group.members.size() == 1 || group.is_torn))
+      align(job, comm, most, group, reader);
+    return group.is_torn && group.difference && !is_made_there(most, group, reader);
+  });
 }
 
 /// Who called what at `index`; empty where the calls of somebody cannot be told.
@@ -235,8 +399,9 @@ std::vector<CallCamp> camps_at(const std::vector<Alike>& groups, uint64_t index,
                                const CallReader& reader) {
   std::map<CallSignature, std::map<int, PlacedCall>> calls;
   for (const Alike& group : groups) {
-    if (group.calls->size() <= index) continue;
-    const std::vector<PlacedCall> there = calls_between(group, index, index + 1, reader);
+    const uint64_t own = group.own(index);
+    if (group.calls->size() <= own) continue;
+    const std::vector<PlacedCall> there = calls_between(group, own, own + 1, reader);
     if (there.empty()) return {};
     for (const int member : group.members) {
       calls[comparable(there.front().call)][member] = there.front();
@@ -245,33 +410,82 @@ std::vector<CallCamp> camps_at(const std::vector<Alike>& groups, uint64_t index,
   return camps_of(calls);
 }
 
-/// The lines of each camp's call there and of its next one, with the calls before them; empty where
-/// one of them is not kept, or where messages and missing beginnings leave no numbers to compare.
-std::map<SourceRef, uint64_t> numbered_lines(const Job& job, const Communicator& comm) {
-  std::map<SourceRef, uint64_t> lines;
+/// Lines of calls, with how many calls stand before each.
+using NumberedLines = std::map<SourceRef, uint64_t>;
+
+/// Adds the lines of the rank's call number `index` and of those beside it; false where one of them
+/// is not kept, or where messages and missing beginnings leave no numbers to compare.
+bool add_numbered(const Job& job, const CommRank& rank, uint64_t index, NumberedLines& lines) {
+  const CollectiveCalls* calls = calls_of(job, rank);
+  if (calls == nullptr || calls->first_op_count != 0 || calls->total != calls->collectives.size())
+    return false;
+  // Calls of a group share one opCount, so that of the next call must be another one. Numbers that
+  // begin later are fewer than the calls, and say nothing of a line that is lost.
+  for (uint64_t at = index - std::min<uint64_t>(index, 1); at < index + 2; ++at) {
+    const PlacedCall* call = calls->collectives.call(at);
+    if (call == nullptr) return false;
+    lines[call->where] = at;
+  }
+  return true;
+}
+
+/// Of each camp's call where the ranks differ; empty where one of them cannot be told.
+NumberedLines numbered_lines(const Job& job, const Communicator& comm) {
+  NumberedLines lines;
+  if (!comm.difference || !comm.difference->is_exact()) return lines;
   for (const CallCamp& camp : comm.difference->camps) {
-    const CollectiveCalls& calls =
-        *calls_of(job, comm.ranks[static_cast<size_t>(camp.members.front())]);
-    if (calls.first_op_count != 0 || calls.total != calls.collectives.size()) return {};
-    // Calls of a group share one opCount, so that of the next call must be another one.
-    for (uint64_t at = comm.difference->index; at < comm.difference->index + 2; ++at) {
-      const PlacedCall* call = calls.collectives.call(at);
-      if (call == nullptr) return {};
-      lines[call->where] = at;
-    }
+    const CommRank& rank = comm.ranks[static_cast<size_t>(camp.members.front())];
+    if (!add_numbered(job, rank, comm.difference->index, lines)) return {};
   }
   return lines;
+}
+
+/// Of the calls of the rank where its log seems to lack some first, and of another rank's; empty as
+/// above.
+NumberedLines numbered_lines(const Job& job, const Communicator& comm, const CallGap& gap) {
+  NumberedLines lines;
+  if (!add_numbered(job, comm.ranks[static_cast<size_t>(gap.member)], gap.index, lines)) return {};
+  const bool is_any_whole = std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
+    return call_coverage(job, comm, rank) == CallCoverage::Counted &&
+           add_numbered(job, rank, gap.index, lines);
+  });
+  return is_any_whole ? lines : NumberedLines();
+}
+
+/// No line of the rank is lost there: it called something else than the others.
+void take_for_difference(const Job& job, Communicator& comm, const CallGap& gap) {
+  std::map<CallSignature, std::map<int, PlacedCall>> calls;
+  for (size_t r = 0; r < comm.ranks.size(); ++r) {
+    const int member = static_cast<int>(r);
+    const bool is_own = member == gap.member;
+    if (!is_own && call_coverage(job, comm, comm.ranks[r]) != CallCoverage::Counted) continue;
+    const PlacedCall* call = calls_of(job, comm.ranks[r])->collectives.call(gap.index);
+    if (call != nullptr) calls[comparable(call->call)][member] = *call;
+  }
+  std::erase_if(comm.gaps,
+                [member = gap.member](const CallGap& one) { return one.member == member; });
+  if (comm.difference && comm.difference->index <= gap.index) return;
+  comm.difference = FirstDifference{gap.index, gap.index, camps_of(calls), true};
 }
 
 std::optional<FirstDifference> first_difference(const std::vector<Alike>& groups,
                                                 const CallReader& reader) {
   std::optional<FirstDifference> first;
-  // The longest sequence stands last; all others are held against it.
-  for (size_t i = 0; i + 1 < groups.size(); ++i) {
-    const auto range = difference_between(groups.back(), groups[i], reader);
+  const auto add = [&](const std::optional<DifferentPlaces>& range) {
     // The earliest difference of all pairs is that of the communicator.
-    if (!range || (first && first->index <= range->first)) continue;
+    if (!range || (first && first->index <= range->first)) return;
     first = FirstDifference{range->first, range->second, {}};
+  };
+  const Alike* longest = nullptr;
+  for (const Alike& group : groups) {
+    const bool is_whole = !group.is_torn && group.gaps.empty();
+    if (is_whole && (!longest || longest->calls->size() <= group.calls->size())) longest = &group;
+  }
+  // All others are held against the longest sequence.
+  for (const Alike& group : groups) {
+    const bool is_whole = !group.is_torn && group.gaps.empty();
+    if (!is_whole) add(group.difference);
+    if (is_whole && &group != longest) add(difference_between(*longest, group, {}, reader));
   }
   if (first && first->is_exact()) first->camps = camps_at(groups, first->index, reader);
   return first;
@@ -312,29 +526,43 @@ std::optional<LedgerDifference> first_difference(const CallAccount& account) {
 void find_differences(Job& job, const CallReader& reader) {
   for (Communicator& comm : job.communicators) {
     if (comm.difference && comm.difference->is_exact()) continue;
-    comm.difference = first_difference(group_alike(job, comm), reader);
+    comm.gaps.clear();
+    std::vector<Alike> groups = group_alike(job, comm);
+    align_loners(job, comm, groups, reader);
+    for (const Alike& group : groups)
+      comm.gaps.insert(comm.gaps.end(), group.gaps.begin(), group.gaps.end());
+    std::ranges::stable_sort(comm.gaps, {}, &CallGap::member);
+    comm.difference = first_difference(groups, reader);
   }
+  job.answers = {};  // What is told of calls rests on it.
 }
 
 void number_differences(Job& job, const TextsOfLines& read_texts) {
-  std::map<FirstDifference*, std::map<SourceRef, uint64_t>> wanted;
   std::set<SourceRef> places;
-  for (Communicator& comm : job.communicators) {
-    if (!comm.difference || !comm.difference->is_exact()) continue;
-    const auto& lines = wanted[&*comm.difference] = numbered_lines(job, comm);
-    for (const auto& [where, before] : lines) places.insert(where);
+  for (const Communicator& comm : job.communicators) {
+    for (const auto& [where, before] : numbered_lines(job, comm)) places.insert(where);
+    for (const CallGap& gap : comm.gaps) {
+      for (const auto& [where, before] : numbered_lines(job, comm, gap)) places.insert(where);
+    }
   }
   if (places.empty()) return;
   const std::map<SourceRef, std::string> texts = read_texts({places.begin(), places.end()});
-  for (const auto& [difference, lines] : wanted) {
-    const auto is_numbered = [&](const auto& line) {
+  const auto are_numbered = [&](const NumberedLines& lines) {
+    return !lines.empty() && std::ranges::all_of(lines, [&](const auto& line) {
       const auto text = texts.find(line.first);
       if (text == texts.end()) return false;
       const auto call = read_call(parse_event(text->second, all_wordings()));
       return call && call->op_count == line.second;
-    };
-    difference->is_numbered = !lines.empty() && std::ranges::all_of(lines, is_numbered);
+    });
+  };
+  for (Communicator& comm : job.communicators) {
+    if (comm.difference) comm.difference->is_numbered = are_numbered(numbered_lines(job, comm));
+    const std::vector<CallGap> gaps = comm.gaps;
+    for (const CallGap& gap : gaps) {
+      if (are_numbered(numbered_lines(job, comm, gap))) take_for_difference(job, comm, gap);
+    }
   }
+  job.answers = {};
 }
 
 }  // namespace ncclog

@@ -166,26 +166,36 @@ std::vector<int>* list_of(const LedgerRank& rank, CallSource source, uint64_t st
 
 }  // namespace
 
-CallCoverage call_coverage(const Job& job, const Communicator& comm, const CommRank& rank) {
+CallDoubt call_doubt(const Job& job, const Communicator& comm, const CommRank& rank) {
   const CollectiveCalls* calls = calls_of(job, rank);
-  if (calls == nullptr || rank.process < 0) return CallCoverage::Unknown;
+  if (calls == nullptr || rank.process < 0) return CallDoubt::NoLines;
   const Process& process = nth_process(job, rank.process);
   // Calls may be missing in the middle: then the numbers of later ones mean nothing.
-  const bool lines_are_missing =
-      process.torn || process.restarted || job.losses.count(Loss::LineLeftOut) > 0;
+  if (process.torn) return CallDoubt::Torn;
+  if (process.restarted) return CallDoubt::Restarted;
+  if (job.losses.count(Loss::LineLeftOut) > 0) return CallDoubt::LeftOut;
   const Callers& callers = job.answers.of<&find_callers>(job);
-  if (lines_are_missing || !callers.print_calls[static_cast<size_t>(rank.process)])
-    return CallCoverage::Unknown;
-  if (calls->total > 0 && !is_in_one_input(job, *calls)) return CallCoverage::Unknown;
-  if (!has_its_beginning(segment_of(job, rank)) || is_a_guess(callers, comm, rank)) {
-    return CallCoverage::Unknown;
-  }
+  if (!callers.print_calls[static_cast<size_t>(rank.process)]) return CallDoubt::NoLines;
+  if (calls->total > 0 && !is_in_one_input(job, *calls)) return CallDoubt::Scattered;
+  const CommSegment& segment = segment_of(job, rank);
+  if (!has_its_beginning(segment)) return CallDoubt::Headless;
+  if (is_a_guess(callers, comm, rank)) return CallDoubt::Guessed;
   // All that are seen must begin with that one, or places in their windows are not alike.
   const auto number = static_cast<size_t>(&comm - job.communicators.data());
-  const auto& first = callers.first_op_counts[number];
   const bool begins_late = calls->first_op_count > 0;
-  if (begins_late && first != calls->first_op_count) return CallCoverage::Unknown;
-  return process.cut ? CallCoverage::AtLeast : CallCoverage::Counted;
+  if (begins_late && callers.first_op_counts[number] != calls->first_op_count)
+    return CallDoubt::Headless;
+  const int member = static_cast<int>(&rank - comm.ranks.data());
+  if (std::ranges::binary_search(comm.gaps, member, {}, &CallGap::member)) return CallDoubt::Gap;
+  // Behind a communicator's end nothing is called on it.
+  return process.cut && segment.end == CommFate::None ? CallDoubt::Cut : CallDoubt::None;
+}
+
+CallCoverage call_coverage(const Job& job, const Communicator& comm, const CommRank& rank) {
+  const CallDoubt doubt = call_doubt(job, comm, rank);
+  if (doubt == CallDoubt::None) return CallCoverage::Counted;
+  const bool is_beginning = doubt == CallDoubt::Cut || doubt == CallDoubt::Gap;
+  return is_beginning ? CallCoverage::AtLeast : CallCoverage::Unknown;
 }
 
 OperationCounts operation_counts(const RasReport& report) {

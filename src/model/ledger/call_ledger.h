@@ -61,6 +61,20 @@ enum class CallSource {
 /// needs a sign that the job stopped, too.
 enum class CallCoverage { Unknown, AtLeast, Counted };
 
+/// Why lines show less of a rank's calls than all of them, the first that holds.
+enum class CallDoubt {
+  None,
+  NoLines,    ///< Its process prints no calls, or is not seen.
+  Torn,       ///< Lines of its process are torn or in doubt.
+  LeftOut,    ///< Ray left lines out.
+  Restarted,  ///< Its pid may have had two lives.
+  Scattered,  ///< Its lines stand in several inputs: copies, or parts of an unknown order.
+  Headless,   ///< What came before its first line is missing.
+  Guessed,    ///< To which of several communicators it belongs is not told.
+  Gap,        ///< Lines are lost between others, or stand there twice: Communicator::gaps.
+  Cut,        ///< Its file ends early.
+};
+
 /// How far a call got, as far as its source follows calls.
 enum class CallState {
   Entered,   ///< The host made it; whether it ended is not told.
@@ -150,6 +164,9 @@ std::optional<uint64_t> given_up(const CallAccount& account);
 /// CallAccount::ranks. Who gave up on nothing is not there.
 std::map<uint64_t, std::vector<int>> stops_of(const CallAccount& account);
 
+/// What the lines lack of a rank's calls.
+CallDoubt call_doubt(const Job& job, const Communicator& comm, const CommRank& rank);
+
 /// What of a rank's calls the lines show.
 CallCoverage call_coverage(const Job& job, const Communicator& comm, const CommRank& rank);
 
@@ -193,9 +210,9 @@ CallFront front_of(const CallAccount& account);
 using CallReader =
     std::function<std::vector<PlacedCall>(const CommRank& rank, SourceRef from, uint64_t most)>;
 
-/// Sets Communicator::difference of all communicators whose difference is not known exactly, from
-/// the ranks whose calls are covered, as far as each goes: one that only ends earlier does not
-/// differ. Hashes of prefixes say where: within the calls that are kept, or at checkpoints. Between
+/// Sets Communicator::difference and gaps of all communicators whose difference is not known
+/// exactly, from the ranks whose calls are covered, as far as each goes: one that only ends earlier
+/// does not differ, nor does one whose log only lacks lines or has some twice. Hashes of prefixes say where: within the calls that are kept, or at checkpoints. Between
 /// two checkpoints that stretch of the log is read again; without a reader the answer is a range.
 void find_differences(Job& job, const CallReader& reader);
 
@@ -203,7 +220,8 @@ void find_differences(Job& job, const CallReader& reader);
 using TextsOfLines =
     std::function<std::map<SourceRef, std::string>(const std::vector<SourceRef>& places)>;
 
-/// Sets FirstDifference::is_numbered of exact differences.
+/// Sets FirstDifference::is_numbered of exact differences; where numbers show that no line is lost
+/// in a gap, it becomes a difference.
 void number_differences(Job& job, const TextsOfLines& read_texts);
 
 /// Ranks, as places in CallAccount::ranks, that made the same call.

@@ -209,7 +209,7 @@ bool is_fine_stamp(std::string_view stamp) {
 std::vector<std::pair<const CommRank*, const CollectiveCalls*>> comparable_calls(
     const Job& job, const Communicator& comm) {
   std::vector<std::pair<const CommRank*, const CollectiveCalls*>> result;
-  if (comm.nranks < 2 || comm.difference) return result;
+  if (comm.nranks < 2 || comm.difference || !comm.gaps.empty()) return result;
   for (const CommRank& rank : comm.ranks) {
     const CollectiveCalls* calls = calls_of(job, rank);
     if (calls == nullptr || calls->collectives.size() < kLeastCalls) continue;

@@ -188,6 +188,12 @@ TEST(CallCoverage, ARankOfACutFileMadeAtLeastTheseCalls) {
   EXPECT_EQ(coverage_of(job, 0), CallCoverage::AtLeast);
 }
 
+TEST(CallCoverage, NothingIsCalledBehindTheEndOfACommunicator) {
+  Job job = job_from_text(CallLog().init(0, 2, 1).call(0, 1).destroyed(0, 2, 1).text());
+  job.processes[0].cut = true;
+  EXPECT_EQ(coverage_of(job, 0), CallCoverage::Counted);
+}
+
 TEST(CallCoverage, TornLinesProveNothing) {
   Job job = job_from_text(CallLog().init(0, 2, 1).call(0, 1).text());
   job.processes[0].torn = true;
