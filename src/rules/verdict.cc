@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "diagnose/calls/uncompared.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/outcome.h"
 #include "log/event.h"
@@ -68,6 +69,14 @@ std::string lines_words(const Job& job) {
   return job.losses.lines == 1 ? "this line" : fmt::format("these {} lines", job.losses.lines);
 }
 
+/// What NCCL says in words that nobody knows may be what went wrong; a line or two of a new release,
+/// on each GPU of a host, is no more than that.
+std::string unread_words(const LossTable& losses) {
+  constexpr uint64_t kHandful = 8;
+  if (losses.unrecognised <= kHandful) return {};
+  return fmt::format("{} lines of NCCL were not understood", losses.unrecognised);
+}
+
 Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
   const EndOf& end = outcome_of(job).job;
   const bool says_otherwise = job.stated && *job.stated != StatedOutcome::Finished;
@@ -106,12 +115,14 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
                     kSeen[static_cast<size_t>(*job.stated)], lines_words(job), extent_words(job)),
         {}};
   }
-  if (const std::string unseen = unseen_words(job); !unseen.empty()) {
-    return {VerdictStatus::NothingFound,
-            fmt::format("No problem in {}: finished, {}.", lines_words(job), unseen),
-            {}};
-  }
   if (end.state == EndState::Finished) {
+    for (const std::string& open :
+         {unseen_words(job), uncompared_words(job), unread_words(job.losses)}) {
+      if (open.empty()) continue;
+      return {VerdictStatus::NothingFound,
+              fmt::format("No problem in {}: finished, {}.", lines_words(job), open),
+              {}};
+    }
     return {
         VerdictStatus::Clean, "The job finished, and nothing is wrong in what its logs show.", {}};
   }

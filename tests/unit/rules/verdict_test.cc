@@ -119,6 +119,69 @@ TEST(Verdict, TheHeadlineSaysThatProcessesWereLeftOut) {
   EXPECT_LE(make_verdict({broken}, job).headline.size(), kMaxHeadline);
 }
 
+/// Two ranks of which `calls` is the second one's part, and the end of both.
+std::string two_ranks(std::string_view calls) {
+  const auto rank = [](int number, std::string_view message) {
+    return "n1:" + std::to_string(7 + number) + ":7 [" + std::to_string(number) + "] NCCL INFO " +
+           std::string(message) + "\n";
+  };
+  std::string log;
+  for (int r = 0; r < 2; ++r) {
+    log += rank(r, "ncclCommInitRank comm 0xa" + std::to_string(r) + " rank " + std::to_string(r) +
+                       " nranks 2 cudaDev 0 nvmlDev 0 busId " + std::to_string(r + 1) +
+                       "000 commId 0x9 - Init COMPLETE");
+  }
+  for (int i = 0; i < 2; ++i) {
+    log += rank(0,
+                "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 512 datatype 7 op 0 root 0 "
+                "comm 0xa0 [nranks=2] stream 0x5");
+  }
+  return log + std::string(calls) + "Training completed\n";
+}
+
+constexpr std::string_view kSecondCall =
+    "n1:8:7 [1] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 512 datatype 7 op 0 "
+    "root 0 comm 0xa1 [nranks=2] stream 0x5\n";
+
+TEST(Verdict, CallsThatWereNotComparedAreNotClean) {
+  const std::string call(kSecondCall);
+  const std::string torn = call.substr(0, 40) + "\n";
+  const std::string other =
+      call.substr(0, call.find("512")) + "8" + call.substr(call.find("512") + 3);
+  struct Row {
+    std::string calls;
+    VerdictStatus status;
+    std::string_view headline;
+  };
+  const Row kRows[] = {
+      {call + call, VerdictStatus::Clean,
+       "The job finished, and nothing is wrong in what its logs show."},
+      {call + torn, VerdictStatus::NothingFound,
+       "No problem in these 7 lines: finished, the calls of rank 1 were not compared (lines are "
+       "torn)."},
+      {"", VerdictStatus::NothingFound,
+       "No problem in these 5 lines: finished, the calls of rank 1 were not compared (no line "
+       "shows "
+       "them)."},
+      {call + other + call, VerdictStatus::NothingFound,
+       "No problem in these 8 lines: finished, calls of ranks differ, or lines of them are lost."},
+  };
+  for (const Row& row : kRows) {
+    const Verdict verdict = verdict_of({}, two_ranks(row.calls));
+    EXPECT_EQ(verdict.status, row.status) << row.calls;
+    EXPECT_EQ(verdict.headline, row.headline) << row.calls;
+  }
+}
+
+TEST(Verdict, LinesOfNcclThatNobodyUnderstandsAreNotClean) {
+  std::string log = kDone;
+  for (int i = 0; i < 8; ++i) log += "n1:7:7 [0] NCCL INFO Something that is new\n";
+  EXPECT_EQ(verdict_of({}, log).status, VerdictStatus::Clean);
+  log += "n1:7:7 [0] NCCL INFO Something that is new\n";
+  EXPECT_EQ(verdict_of({}, log).headline,
+            "No problem in these 11 lines: finished, 9 lines of NCCL were not understood.");
+}
+
 struct NothingRow {
   const char* log;
   const char* headline;

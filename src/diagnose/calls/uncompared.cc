@@ -1,0 +1,69 @@
+#include "diagnose/calls/uncompared.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/calls/who_waits.h"
+#include "model/ledger/call_ledger.h"
+
+namespace ncclog {
+namespace {
+
+std::string_view why(CallDoubt doubt) {
+  switch (doubt) {
+    case CallDoubt::NoLines:
+      return "no line shows them";
+    case CallDoubt::Torn:
+      return "lines are torn";
+    case CallDoubt::LeftOut:
+      return "Ray left lines out";
+    case CallDoubt::Restarted:
+      return "its pid may have had two lives";
+    case CallDoubt::Scattered:
+      return "lines stand in several inputs";
+    case CallDoubt::Headless:
+      return "the first lines are missing";
+    case CallDoubt::Guessed:
+      return "which communicator is theirs is not told";
+    case CallDoubt::Cut:
+      return "the file ends early";
+    case CallDoubt::None:
+    case CallDoubt::Gap:
+      break;
+  }
+  return {};
+}
+
+/// By why they were not compared, the ranks in the job; -1: one that is not known.
+std::map<std::string_view, std::set<int>> uncompared_ranks(const Job& job) {
+  std::map<std::string_view, std::set<int>> result;
+  for (const Communicator& comm : job.communicators) {
+    if (!comm.calls || comm.nranks == 1) continue;
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.process < 0) continue;
+      const std::string_view reason = why(call_doubt(job, comm, rank));
+      if (!reason.empty()) result[reason].insert(nth_process(job, rank.process).rank);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string uncompared_words(const Job& job) {
+  if (ranks_contradict_each_other(job)) return "calls of ranks differ, or lines of them are lost";
+  if (!find_waits(job).unmatched.empty()) return "messages lack an end, or its line is lost";
+  const auto uncompared = uncompared_ranks(job);
+  if (uncompared.empty()) return {};
+  const auto& [reason, ranks] = *uncompared.begin();
+  const std::string whose = *ranks.begin() < 0
+                                ? std::string("some processes")
+                                : ranks_phrase(std::vector<int>(ranks.begin(), ranks.end()));
+  return fmt::format("the calls of {} were not compared ({})", whose, reason);
+}
+
+}  // namespace ncclog
