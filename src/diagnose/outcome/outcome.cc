@@ -346,14 +346,23 @@ class Deriver {
     return job_.answers.of<&find_good_ends>(job_).after(job_, where) > 0;
   }
 
+  /// A process of NCCL's that nccl-tests does not list printed it, where it lists some.
+  bool is_of_no_test(const Evidence& line) const {
+    const int64_t pid = parse_header(line.text).pid;
+    return pid >= 0 && !job_.listed_ranks.empty() &&
+           std::ranges::none_of(job_.listed_ranks, [&](const ListedRank& listed) {
+             return listed.pid < 0 || listed.pid == pid;
+           });
+  }
+
   /// What failed was over before the work was done, or is NCCL's noise after it.
   bool is_outlived(const Evidence& failure, const EndOf* finish) const {
     if (is_after_request(failure) || is_after_teardown(failure)) return true;
     if (finish == nullptr) return false;
-    // The summary of another test says nothing of the one that failed.
-    if (is_of<NcclTestsFailure>(failure) &&
-        is_of<NcclTestsBandwidth, NcclTestsOutOfBounds>(finish->line()))
-      return false;
+    // The summary of another test says nothing of the one that failed, nor of processes that it does
+    // not list.
+    const bool is_of_tests = is_of<NcclTestsBandwidth, NcclTestsOutOfBounds>(finish->line());
+    if (is_of_tests && (is_of<NcclTestsFailure>(failure) || is_of_no_test(failure))) return false;
     if (is_before(job_, failure.where, finish->line().where)) return true;
     // Whoever started the job says that all is well, later than its program did.
     if (is_before_success(failure.where)) return true;
