@@ -141,6 +141,16 @@ bool all_others_lost_peers(const Job& job, const std::set<int>& suffered) {
   return only_lost && ranks > 1 && std::cmp_equal(ranks, known_ranks(job));
 }
 
+/// There are processes apart from it, and none of those that suffer is known to be in a communicator
+/// with it, or with somebody who is: they may not have waited for it.
+bool is_beside(const Job& job, const Process& leaver, const std::set<int>& suffered) {
+  const auto is_apart = [&](const Process& other) { return are_apart(leaver, other); };
+  return std::ranges::any_of(job.processes, is_apart) &&
+         std::ranges::none_of(suffered, [&](int other) {
+           return other >= 0 && nth_process(job, other).world == leaver.world;
+         });
+}
+
 /// All that went by themselves before the job was seen to stand still, or from whom all others lost
 /// their connections, each once; the line is the first that tells it.
 std::vector<Leaver> find_leavers(const Job& job) {
@@ -151,6 +161,7 @@ std::vector<Leaver> find_leavers(const Job& job) {
   std::vector<Leaver> found;
   const auto add = [&](Leaver one) {
     if (one.process >= 0 && suffered.contains(one.process)) return;
+    if (one.process >= 0 && is_beside(job, nth_process(job, one.process), suffered)) return;
     if (!are_lost && !is_before_stop(job, one.line, *stop)) return;
     const auto same = std::ranges::find_if(found, [&](const Leaver& other) {
       return one.process >= 0 ? other.process == one.process : other.rank == one.rank;

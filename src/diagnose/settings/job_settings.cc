@@ -339,19 +339,20 @@ bool is_difference(const Job& job, std::string_view name, const Camps& by_value)
 /// A setting that some have, or have otherwise than others provably do.
 struct Difference {
   std::string_view name;
+  size_t readers = 0;  ///< Whose settings were compared.
   Camps by_value;
   std::vector<Evidence> lines;  ///< One for each value.
 };
 
-std::vector<Difference> find_differences(const Job& job) {
-  const std::vector<Reader>& readers = job.answers.of<&read_settings>(job);
+/// Adds those between processes that may be of one job.
+void add_differences(const Job& job, const std::vector<Reader>& readers,
+                     std::vector<Difference>& differences) {
   std::set<std::string_view> names;
   for (const Reader& reader : readers) {
     for (const Printed& each : reader.settings) names.insert(each.name);
   }
-  std::vector<Difference> differences;
   for (const std::string_view name : names) {
-    Difference found{name, camps_of(readers, name), {}};
+    Difference found{name, readers.size(), camps_of(readers, name), {}};
     if (!is_difference(job, name, found.by_value)) continue;
     // Some have the variable and as many provably have not, while nobody knows of the others: then
     // who is the odd one would be a guess.
@@ -365,6 +366,23 @@ std::vector<Difference> find_differences(const Job& job) {
     }
     differences.push_back(std::move(found));
   }
+}
+
+std::vector<Difference> find_differences(const Job& job) {
+  const std::vector<Reader>& readers = job.answers.of<&read_settings>(job);
+  std::map<int, std::vector<Reader>> worlds;
+  for (const Reader& reader : readers)
+    worlds[nth_process(job, reader.process).world].push_back(reader);
+  if (worlds.size() > 1) {
+    // Who is in no world may be of any.
+    const auto others = worlds.extract(-1);
+    for (auto& [world, own] : worlds) {
+      if (others.empty()) break;
+      for (const Reader& reader : others.mapped()) own.push_back(reader);
+    }
+  }
+  std::vector<Difference> differences;
+  for (const auto& [world, joined] : worlds) add_differences(job, joined, differences);
   return differences;
 }
 
@@ -388,7 +406,7 @@ FactValue env_differs(const Job& job, const Instance&) {
 
 /// The host of which all processes have the setting, and those of every other host provably not;
 /// nullptr: it is not spread like that.
-const std::string* only_host_of(const Job& job, const Difference& setting, size_t readers) {
+const std::string* only_host_of(const Job& job, const Difference& setting) {
   const auto unset = setting.by_value.find("");
   if (setting.by_value.size() != 2 || unset == setting.by_value.end()) return nullptr;
   const std::vector<int>& without = unset->second;
@@ -397,14 +415,14 @@ const std::string* only_host_of(const Job& job, const Difference& setting, size_
   const auto is_there = [&](int process) { return nth_process(job, process).host == host; };
   const bool is_spread_so = std::ranges::all_of(owners, is_there) &&
                             std::ranges::none_of(without, is_there) &&
-                            owners.size() + without.size() == readers;
+                            owners.size() + without.size() == setting.readers;
   return is_spread_so ? &host : nullptr;
 }
 
 FactValue env_not_forwarded(const Job& job, const Instance&) {
   AnswerParts parts;
   for (const Difference& each : job.answers.of<&find_differences>(job)) {
-    const std::string* host = only_host_of(job, each, job.answers.of<&read_settings>(job).size());
+    const std::string* host = only_host_of(job, each);
     if (host == nullptr) continue;
     parts.words.push_back(fmt::format("{} on {} only", each.name, printable(to_valid_utf8(*host))));
     parts.evidence.insert(parts.evidence.end(), each.lines.begin(), each.lines.end());

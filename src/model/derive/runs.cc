@@ -60,10 +60,12 @@ using Gpu = std::pair<std::string, std::string>;
 /// Processes joined by communicators, directly or through others.
 struct World {
   std::vector<int> processes;
-  int nranks = -1;  ///< Of the largest communicator.
+  int nranks = -1;        ///< Of the largest communicator.
+  bool is_whole = false;  ///< All its ranks are seen.
   SourceRef first;
-  std::map<int, Gpu> gpus;  ///< By rank of that communicator.
-  std::string attempt_of;   ///< The folder in which torchrun keeps the attempts; empty: unknown.
+  std::map<int, Gpu> gpus;         ///< By rank of that communicator.
+  std::set<std::string> versions;  ///< Of NCCL.
+  std::string attempt_of;  ///< The folder in which torchrun keeps the attempts; empty: unknown.
   int attempt = -1;
   std::string slurm_job;           ///< The number in the names of its files; empty: none is there.
   int64_t input = -1;              ///< In which all its processes speak; -1: in several.
@@ -123,6 +125,15 @@ std::string slurm_job_of(const std::string& path) {
   return std::string(name.substr(kBegin.size(), end - kBegin.size()));
 }
 
+void add_versions(const Job& job, World& world) {
+  for (const int p : world.processes) {
+    for (const size_t log : nth_process(job, p).logs) {
+      for (const Record& record : job.logs[log].records.kept(kKindIndex<NcclVersion>))
+        world.versions.emplace(read_message<NcclVersion>(parse_message(record)).version);
+    }
+  }
+}
+
 /// Fills in where the world speaks, and how that goes on.
 void add_input(const Job& job, const std::vector<SourceRef>& ends, World& world) {
   std::set<int64_t> inputs;
@@ -151,11 +162,15 @@ World make_world(const Job& job, std::vector<int> processes, const Communicator&
   World world;
   world.processes = std::move(processes);
   world.nranks = largest.nranks;
+  world.is_whole =
+      largest.nranks > 1 && !largest.inferred &&
+      std::ranges::all_of(largest.ranks, [](const CommRank& rank) { return rank.process >= 0; });
   world.first = nth_process(job, world.processes.front()).first;
   for (const int p : world.processes)
     world.first = std::min(world.first, nth_process(job, p).first);
   add_gpus(job, largest, world);
   add_attempt(job, world);
+  add_versions(job, world);
   return world;
 }
 
@@ -221,11 +236,24 @@ bool are_requeued(const World& a, const World& b) {
   return a.input >= 0 && a.input == b.input && (follows(a, b) || follows(b, a));
 }
 
+/// Each has all its ranks, and its own release of NCCL, which no job has two of.
+bool use_other_releases(const World& a, const World& b) {
+  // A line that was cut has a part of it.
+  const auto is_shared = [&](const std::string& one) {
+    return std::ranges::any_of(b.versions, [&](const std::string& other) {
+      return one.starts_with(other) || other.starts_with(one);
+    });
+  };
+  return a.is_whole && b.is_whole && !a.versions.empty() && !b.versions.empty() &&
+         std::ranges::none_of(a.versions, is_shared);
+}
+
 /// Two attempts or jobs, or worlds of equal size of which one takes the place of the other. A world
 /// of one rank has none to be apart from: any program may run beside it.
 bool are_different_runs(const World& a, const World& b) {
   if (!a.slurm_job.empty() && !b.slurm_job.empty() && a.slurm_job != b.slurm_job) return true;
   if (!a.attempt_of.empty() && a.attempt_of == b.attempt_of && a.attempt != b.attempt) return true;
+  if (use_other_releases(a, b)) return true;
   return a.nranks > 1 && a.nranks == b.nranks && (take_same_place(a, b) || are_requeued(a, b));
 }
 
@@ -574,6 +602,12 @@ void build_runs(Job& job) {
         process.logs, [&](size_t log) { return has_several_lives(job.logs[log]); });
   }
   job.runs = std::max<size_t>(1, find_runs(job).size());
+  const std::vector<World> worlds = find_worlds(job);
+  for (size_t w = 0; w < worlds.size(); ++w) {
+    if (!worlds[w].is_whole) continue;
+    for (const int p : worlds[w].processes)
+      job.processes[static_cast<size_t>(p)].world = static_cast<int>(w);
+  }
 }
 
 }  // namespace ncclog
