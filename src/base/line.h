@@ -34,8 +34,9 @@ struct Line {
   std::string_view text;  ///< Owned by the reader, valid until its next line is asked for.
   uint64_t number = 0;    ///< 1-based within the unit that is read.
   uint64_t offset = 0;    ///< Byte at which the line starts in the (decompressed) input.
-  /// `text` is the beginning: the line was longer than the reader keeps, or another record begins
-  /// behind this one (is_followed in log/event_reader.h).
+  /// `text` is the beginning, or may be: the line was longer than the reader keeps, the input ends
+  /// without a line end, or another record begins behind this one (is_followed in
+  /// log/event_reader.h).
   bool cut = false;
   /// False: `text` surely holds no byte below 0x20 but tabs, so no terminal code and no NUL. True
   /// wherever nobody has looked, as in a text made of several lines.

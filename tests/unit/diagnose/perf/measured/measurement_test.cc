@@ -106,7 +106,9 @@ TEST(Measurements, RowsOfAllReleasesAndPastesAreRead) {
        "67108864 16777216 float sum -1 1500.0 44.74 67.11 1480.0 45.34 68.02\n",
        "AllReduce ~4 ranks -1 hosts, 1 sizes, 68.02 at 67108864"},
       {"srun's labels",
-       "0: #       size         count      type   redop    root     time   algbw   busbw #wrong\n"
+       "0: #       size         count      type   redop    root     time   algbw   busbw #wrong    "
+       " "
+       "time   algbw   busbw #wrong\n"
        "0:     67108864      16777216     float     sum      -1   1500.0   44.74   67.11      0   "
        "1480.0   45.34   68.02      0\n",
        "AllReduce ~4 ranks -1 hosts, 1 sizes, 68.02 at 67108864"},
