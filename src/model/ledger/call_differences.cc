@@ -328,14 +328,22 @@ std::optional<CallGap> gap_in(std::span<const CallSignature> a, std::span<const 
   return best;
 }
 
-/// Whether watchdogs gave up on the call at which the rank goes its own way, or on the next one, so
-/// that they stand there and no line is lost, or on a later one; nullopt: on none.
-std::optional<bool> stand_there(const Job& job, const Communicator& comm, uint64_t index) {
+/// Whether watchdogs gave up on the call at which the rank goes its own way, so that they stand there
+/// and no line is lost, or on a later one, or the rank's own on another call than `own`, which its
+/// lines have there; nullopt: on none.
+std::optional<bool> stand_there(const Job& job, const Communicator& comm, int process,
+                                uint64_t index, const CallSignature& own) {
   for (const CallAccount& account : call_ledger(job, CallSource::Watchdog)) {
     const auto number = given_up(account);
     const bool is_of_it = account.communicator >= 0 &&
                           &job.communicators[static_cast<size_t>(account.communicator)] == &comm;
-    if (is_of_it && number && *number > index) return *number <= index + 2;
+    if (!is_of_it || !number || *number <= index) continue;
+    const auto rank = std::ranges::find(account.ranks, process, &LedgerRank::process);
+    const LedgerCall* call = rank == account.ranks.end() ? nullptr : rank->call(*number);
+    const bool is_other =
+        call != nullptr && call->work != nullptr &&
+        !is_call_of_work(own, call->work->op, call->work->numel_in, call->work->numel_out);
+    return *number == index + 1 && !is_other;
   }
   return std::nullopt;
 }
@@ -348,13 +356,15 @@ void align(const Job& job, const Communicator& comm, const Alike& most, Alike& o
     one.difference = difference_between(most, one, from, reader);
     if (!one.difference) return;
     const auto [index, last] = *one.difference;
-    const auto stand = stand_there(job, comm, index);
-    if (index != last || stand.value_or(false)) return;
+    if (index != last) return;
     from = {index, index - from.a + from.b};
     const uint64_t before = std::min({from.a, from.b, kMostLost});
     constexpr uint64_t kLooked = 2 * kMostLost + kMostMoved + kMany;
     const auto usual = signatures(most, from.a - before, before + kLooked, reader);
     const auto own = signatures(one, from.b - before, before + kLooked, reader);
+    if (own.size() <= before) return;
+    const auto stand = stand_there(job, comm, one.rank->process, index, own[before]);
+    if (stand.value_or(false)) return;
     const bool is_over = segment_of(job, *most.rank).end == CommFate::Destroyed &&
                          segment_of(job, *one.rank).end == CommFate::Destroyed;
     auto gap = gap_in(usual, own, before, stand.has_value(), is_over);
