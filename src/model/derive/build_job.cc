@@ -77,16 +77,16 @@ bool is_cut_down(std::string_view host, std::string_view known) {
   return same > 0 && known.ends_with(host.substr(same));
 }
 
-/// True if hardly any line names the process and another one of its pid says much more: containers
-/// share pids, torn lines share them too. Where others are torn, its host has to be what is left of
-/// the other one's.
-bool is_splinter(const SpeakerLog& log, const Logs& logs, const std::vector<size_t>& same,
+/// True if hardly any line names the process and another one of its pid, of those in `many`, says
+/// much more: containers share pids, torn lines share them too. Where others are torn, its host has
+/// to be what is left of the other one's.
+bool is_splinter(const SpeakerLog& log, const Logs& logs, const std::vector<size_t>& many,
                  bool any_torn) {
   if (log.lines > kFewLines) return false;
-  return std::ranges::any_of(same, [&](size_t other) {
-    const bool is_rest = any_torn && is_cut_down(log.speaker.host, logs[other].speaker.host);
-    return (log.torn || is_rest) && logs[other].lines > kManyLines;
-  });
+  if (log.torn) return !many.empty();
+  return any_torn && std::ranges::any_of(many, [&](size_t other) {
+           return is_cut_down(log.speaker.host, logs[other].speaker.host);
+         });
 }
 
 /// Hosts that more than a few lines name; none where there are so many that looking for torn ones
@@ -234,9 +234,12 @@ void join_torn_speakers(std::vector<SpeakerLog>& logs) {
   }
   const std::set<std::string_view> hosts = usual_hosts(logs);
   for (const auto& [pid, same] : by_pid) {
+    std::vector<size_t> many;
+    std::ranges::copy_if(same, std::back_inserter(many),
+                         [&](size_t i) { return logs[i].lines > kManyLines; });
     for (const size_t i : same) {
       const bool is_torn_host = any_torn && is_on_torn_host(logs[i], hosts);
-      if (is_splinter(logs[i], logs, same, any_torn) || is_torn_host) logs[i].lines = 0;
+      if (is_splinter(logs[i], logs, many, any_torn) || is_torn_host) logs[i].lines = 0;
     }
   }
   std::erase_if(logs, [](const SpeakerLog& log) { return log.lines == 0; });
