@@ -163,15 +163,6 @@ void write_unknown_warns(EntityLog& log, int n) {
     log.warn(i, "misc/foo.cc:17", "the frobnicator {} of lane {} went away", i, i % 8);
 }
 
-void write_unknown_shapes(EntityLog& log, int n) {
-  constexpr std::string_view kBegins[] = {"ba", "ku", "ri", "to", "ne", "mi", "so", "la"};
-  constexpr std::string_view kEnds[] = {"lum", "ter", "gon", "pex", "dar", "fin", "wok", "zel"};
-  const auto word = [&](int i) { return fmt::format("{}{}", kBegins[i / 8 % 8], kEnds[i % 8]); };
-  for (int i = 0; i < n; ++i) {
-    log.warn(i, "misc/foo.cc:17", "the {} {} {} went away", word(i), word(i / 64), word(i / 4096));
-  }
-}
-
 /// Of several kinds, so many in all.
 void write_mixed_warns(EntityLog& log, int n) {
   constexpr void (*kKinds[])(EntityLog&, int) = {write_ib_warns,  write_closed_warns,
@@ -478,7 +469,6 @@ constexpr GrowthKind kKinds[] = {
     {"proxy WARNs", write_proxy_warns},
     {"WARNs of several kinds", write_mixed_warns},
     {"unknown WARNs", write_unknown_warns},
-    {"unknown WARNs of many shapes", write_unknown_shapes},
     {"communicators without calls", [](EntityLog& log, int n) { write_comms(log, n, 0, 0); }},
     {"communicators with calls", [](EntityLog& log, int n) { write_comms(log, n, 2, 0); }},
     {"communicators that wait", [](EntityLog& log, int n) { write_comms(log, n, 2, 1); }},
