@@ -50,7 +50,7 @@ int lane_speed(std::string_view link_speed) {
 double pci_bw(const Attributes& pci) {
   const int speed = lane_speed(value_of(pci, "link_speed"));
   const int width = number_of(pci, "link_width", 0);
-  return speed < 0 ? -1 : (width == 0 ? 16 : width) * speed / 80.0;
+  return speed < 0 ? -1 : (width == 0 ? 16 : width) * (speed / 80.0);
 }
 
 /// GB/s of one NVLink of a GPU of that compute capability (graph/topo.h); -1: not known.
