@@ -1,6 +1,7 @@
 // The executable: arguments in, text out, one exit status. All else is in app/.
 
 #include <cxxabi.h>
+#include <execinfo.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -57,6 +58,10 @@ int main(int argc, char** argv) {
   // A reader that goes away shows as a failed write, which is not an error.
   std::signal(SIGPIPE, SIG_IGN);
   std::set_terminate(terminate);
+  // What is thrown through a function of the C library (std::call_once) needs libgcc, which is found at
+  // the first use: without memory that is too late.
+  void* frame = nullptr;
+  backtrace(&frame, 1);
   ncclog::remove_leftovers_at_signals();
   try {
     run({argv + 1, argv + argc});
