@@ -24,6 +24,8 @@ void require_plain(const std::string& text) {
   require_equal(testing::find_hidden_character(text), "");
 }
 
+constexpr std::string_view kFormulaStarts[] = {"=", "+", "-", "@"};
+
 /// The cells of CSV as RFC 4180 has it; none where it is not of that form.
 std::vector<std::vector<std::string>> read_csv(std::string_view csv) {
   std::vector<std::vector<std::string>> rows;
@@ -166,6 +168,22 @@ void fuzz_tables(std::string_view bytes) {
   const auto rows = read_csv(written(write_table_csv, table));
   require(rows.size() == table.rows.size() + 1);
   for (const auto& row : rows) require(row.size() == table.columns.size());
+}
+
+/// What programs that show tables get of them: no code that steers a terminal, no mark that turns
+/// the direction, no formula.
+void fuzz_inert_tables(std::string_view bytes) {
+  const Table table = table_of_bytes(bytes);
+  const std::string csv = written(write_table_csv, table);
+  require_plain(csv);
+  for (const auto& row : read_csv(csv)) {
+    for (const std::string_view cell : row) {
+      const bool is_formula = cell.size() > 1 && equals_one_of(cell.substr(0, 1), kFormulaStarts);
+      require(!is_formula || parse_decimal(cell));
+    }
+  }
+  require_plain(written(write_table_json, table));
+  require_plain(written(write_table_jsonl, table));
 }
 
 }  // namespace ncclog::fuzz
