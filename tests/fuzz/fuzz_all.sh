@@ -62,7 +62,7 @@ write_results() {
     echo
     echo "Written by \`./dev fuzz\`: $("$CXX" --version | head -n 1), libFuzzer with AddressSanitizer and"
     echo "UndefinedBehaviorSanitizer, \`ncclog_fuzz TARGET ${flags[*]:0:2}\`. A target ends after $runs"
-    echo "executions or $quiet_most s without a new feature. Seeds and what was found are in \`corpus/\`."
+    echo "executions or $quiet_most s without a new feature; one with less of both was stopped before. Seeds and what was found are in \`corpus/\`."
     echo
     echo "| target | executions | seconds | of them without news | features | inputs kept | found |"
     echo "|---|--:|--:|--:|--:|--:|--:|"
