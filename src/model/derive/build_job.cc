@@ -317,19 +317,18 @@ int64_t input_of(const Job& job, SourceRef where) {
   return unit == nullptr ? -1 : unit->input;
 }
 
+/// As far as the calls that are kept show them; nothing is read again.
+static void find_kept_differences(Job& job) { find_differences(job, {}); }
+
 void build_parts(Job& job) {
-  build_processes(job);
-  build_communicators(job);
-  build_runs(job);
-  build_flight_recorders(job);
-  mark_short_logs(job);
-  find_differences(job, {});
-  build_network(job);
-  build_graphs(job);
-  build_topologies(job);
-  build_kernel_events(job);
-  build_nccl_tests(job);
-  build_summary(job);
+  constexpr void (*kStages[])(Job&) = {
+      build_processes,  build_communicators,   build_runs,       build_flight_recorders,
+      mark_short_logs,  find_kept_differences, build_network,    build_graphs,
+      build_topologies, build_kernel_events,   build_nccl_tests, build_summary};
+  for (const auto stage : kStages) {
+    stage(job);
+    job.answers = {};  // Each stage asks about the job as the ones before it left it.
+  }
 }
 
 /// Puts what is asked of all ranks where that of their neighbours is. They came up in any order, and

@@ -304,7 +304,7 @@ std::optional<CallGap> gap_in(std::span<const CallSignature> a, std::span<const 
     const auto rest_b = b.subspan(std::min(b.size(), skip_b));
     const auto alike =
         static_cast<size_t>(std::ranges::mismatch(rest_a, rest_b).in1 - rest_a.begin());
-    const auto [shorter, longer] = std::minmax(rest_a.size(), rest_b.size());
+    const auto [shorter, longer] = std::minmax({rest_a.size(), rest_b.size()});
     const bool is_to_end = alike > 0 && alike == shorter && (later || (over && shorter == longer));
     if (alike <= longest || (alike < wanted && !is_to_end)) return;
     longest = alike;
@@ -379,12 +379,13 @@ void align(const Job& job, const Communicator& comm, const Alike& most, Alike& o
 }
 
 /// What a rank from whose log lines are lost calls differently is no loss, if both go on alike
-/// behind it.
+/// behind it for some time. Of two from which lines are lost, nobody knows whose are.
 bool is_made_there(const Alike& most, const Alike& torn, const CallReader& reader) {
+  if (most.is_torn) return false;
   const uint64_t index = torn.difference->first;
-  const auto usual = signatures(most, index + 1, kFewest, reader);
-  const auto own = signatures(torn, torn.own(index) + 1, kFewest, reader);
-  return torn.difference->second == index && usual.size() == kFewest && usual == own;
+  const auto usual = signatures(most, index + 1, kMany, reader);
+  const auto own = signatures(torn, torn.own(index) + 1, kMany, reader);
+  return torn.difference->second == index && usual.size() == kMany && usual == own;
 }
 
 /// Aligns each rank that is alone with its calls to those of most, and lets those from whose logs

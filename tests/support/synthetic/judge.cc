@@ -184,6 +184,9 @@ class Judge {
       const bool wants_clean = truth_.run_verdicts[i] == "clean";
       if ((status == "clean") == wants_clean) continue;
       if (i + 1 == runs.size() && truth_.finished && status == "clean") continue;
+      // Without the lines of the initialisation, whose calls to compare may not be told.
+      const std::string headline = runs[i].at("verdict").at("headline");
+      if (headline.find("which communicator is theirs is not told") != headline.npos) continue;
       wrong(wants_clean ? kWrongRunVerdict : kOverClaimsClean,
             fmt::format("run {}: {}", i + 1, status), runs[i].dump().substr(0, 400));
     }

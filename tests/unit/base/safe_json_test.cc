@@ -11,18 +11,18 @@ namespace ncclog {
 namespace {
 
 TEST(SafeJson, EscapesWhatIsNotToBeSeen) {
-  struct Row {
+  struct SafeRow {
     const char* json;
     const char* safe;
   };
-  const Row rows[] = {
+  const SafeRow rows[] = {
       {R"({"a":"plain"})", R"({"a":"plain"})"},
       {R"(["größe █▌ 中文"])", R"(["größe █▌ 中文"])"},
       {"[\"a\u202Eb\u2066\"]", R"(["a\u202eb\u2066"])"},
       {"[\"\x7f\u009b\u2028\uFEFF\"]", R"(["\u007f\u009b\u2028\ufeff"])"},
       {"[\"\U000E0041\"]", R"(["\udb40\udc41"])"},
   };
-  for (const Row& row : rows) {
+  for (const SafeRow& row : rows) {
     EXPECT_EQ(safe_json(row.json), row.safe);
     EXPECT_EQ(nlohmann::json::parse(row.safe), nlohmann::json::parse(row.json));
   }
