@@ -15,7 +15,7 @@ std::vector<Line> plain_lines(std::string_view input) {
   size_t at = input.starts_with("\xEF\xBB\xBF") ? 3 : 0;
   for (uint64_t number = 1; at < input.size();) {
     const size_t end = std::min(input.find_first_of("\r\n", at), input.size());
-    const bool is_cut = end - at > kMaxLineBytes;
+    const bool is_cut = end - at > kMaxLineBytes || end == input.size();
     lines.push_back({input.substr(at, std::min(end - at, kMaxLineBytes)), number, at, is_cut});
     const bool is_pair = input.substr(end, 2) == "\r\n";
     if (is_pair || input.substr(end, 1) == "\n") ++number;

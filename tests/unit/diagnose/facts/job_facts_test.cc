@@ -186,8 +186,6 @@ TEST(RunFacts, WhatOnlyDiffersBetweenRunsIsNoFact) {
         std::ranges::any_of(split.runs, [&](const Job& run) { return holds(fact, run); });
     EXPECT_TRUE(of_a_run || !holds(fact, read)) << fact.name;
   }
-  const Fact& differs = *find_fact("job.env_differs");
-  EXPECT_TRUE(is_yes(differs.derive(read, job_instance(read)))) << "it is kept from the answer";
 }
 
 TEST(RunFacts, TheFactsOfARunAreThoseOfItsLogsAlone) {
