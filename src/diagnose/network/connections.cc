@@ -485,7 +485,8 @@ FactValue networks_differ(const Job& job, const Instance&) {
     });
   });
   if (groups.size() < 2) return groups.empty() ? unknown() : no();
-  // Two jobs, or parts of one that connect to each other nowhere, may have each its own.
+  // Two jobs, or parts of one that connect to each other nowhere, may have each its own; so may a whole
+  // job and processes that are none of its ranks.
   std::map<int, size_t> networks_of;
   for (const auto& [name, members] : groups) {
     std::set<int> worlds;
@@ -493,7 +494,6 @@ FactValue networks_differ(const Job& job, const Instance&) {
     for (const int world : worlds) ++networks_of[world];
   }
   const bool meet =
-      networks_of.contains(-1) ||
       std::ranges::any_of(networks_of, [](const auto& one) { return one.second > 1; });
   if (!meet) return no();
   AnswerParts parts{.processes = minority(groups)};
