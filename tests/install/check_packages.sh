@@ -37,6 +37,9 @@ check_static() {
   mkdir "$root"
   tar -C "$root" --strip-components=1 -xzf "$packages"/*.tar.gz
   ! ldd "$root/bin/ncclog" >/dev/null 2>&1 || die "the executable of the .tar.gz is not static"
+  readelf -lW "$root/bin/ncclog" | grep -q 'type is DYN' &&
+    readelf -dW "$root/bin/ncclog" | grep -q 'BIND_NOW' ||
+    die "the executable of the .tar.gz is not hardened"
   name=$(printf 'n\303\266de/\345\220\215.log')  # Names that no plain C locale can show.
   cp -r "$logs" "$root/logs"
   mkdir -p "$scratch/pack/$(dirname "$name")"
