@@ -11,6 +11,7 @@ must not want more than a quarter of them did, but what the damage in each file 
 """
 
 import argparse
+import concurrent.futures
 import itertools
 import os
 import pathlib
@@ -75,7 +76,7 @@ def run(command):
 
 def commands(ncclog, paths):
     paths = [str(path) for path in paths]
-    return {"analyze": [ncclog, "analyze", "--json", *paths],
+    return {"analyze": [ncclog, "analyze", "--format", "json", *paths],
             "count": [ncclog, "count", *paths],
             "scan": [ncclog, "scan", "-o", "-", *paths]}
 
@@ -96,7 +97,9 @@ def main():
         for number in itertools.count():
             if total >= args.gigabytes * 1e9:
                 break
-            mix, path, size = write_round(args, number, folder)
+            # In a process that ends: what this one holds would count as memory of its children.
+            with concurrent.futures.ProcessPoolExecutor(1) as writer:
+                mix, path, size = writer.submit(write_round, args, number, folder).result()
             total += size
             paths.append(path)
             for word, command in commands(args.ncclog, [path]).items():
