@@ -278,7 +278,9 @@ std::optional<DifferentPlaces> difference_between(const Alike& a, const Alike& b
 
 constexpr uint64_t kMostLost = 16;
 constexpr uint64_t kMostMoved = 32;
-constexpr size_t kMostGaps = 8;
+constexpr size_t kMostGaps = 4;
+/// Where more ranks differ, each in its own way, damage is everywhere, and each would be read again.
+constexpr std::ptrdiff_t kMostLoners = 4;
 constexpr uint64_t kFewest = 3;  ///< Calls behind one line that is lost or stands there twice;
 constexpr uint64_t kMany = 16;   ///< behind several, or such as stand in another order.
 
@@ -397,10 +399,15 @@ void align_loners(const Job& job, const Communicator& comm, std::vector<Alike>& 
   });
   if (found == groups.end()) return;
   const Alike most = *found;
+  const auto is_loner = [&](const Alike& group) {
+    return group.members != most.members && (group.members.size() == 1 || group.is_torn);
+  };
+  if (std::ranges::count_if(groups, is_loner) > kMostLoners) {
+    std::erase_if(groups, [](const Alike& group) { return group.is_torn; });
+    return;
+  }
   std::erase_if(groups, [&](Alike& group) {
-    const bool is_other = group.members != most.members;
-    if (is_other && (group.members.size() == 1 || group.is_torn))
-      align(job, comm, most, group, reader);
+    if (is_loner(group)) align(job, comm, most, group, reader);
     return group.is_torn && group.difference && !is_made_there(most, group, reader);
   });
 }
