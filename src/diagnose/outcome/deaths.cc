@@ -40,6 +40,9 @@ std::vector<int> numbers_in(std::string_view text) {
   return numbers;
 }
 
+/// Those whose ends are told: an abort, a bus error, a kill, a segmentation fault.
+constexpr std::array kEndSignals = {6, 7, 9, 11};
+
 class DeathCollector {
  public:
   explicit DeathCollector(const Job& job) : job_(job) {}
@@ -134,7 +137,7 @@ class DeathCollector {
   void add_exits() {
     for (const ExitReport& exit : exit_reports(job_)) {
       const int signal = exit.signal();
-      const bool counts = signal == 6 || signal == 7 || signal == 9 || signal == 11;
+      const bool counts = std::ranges::find(kEndSignals, signal) != kEndSignals.end();
       if (!counts || (signal == 9 && is_killed_with_tree(exit))) continue;
       ProcessEnded ended = exit.ended;
       if (ended.rank < 0) ended.rank = rank_in_command(ended.command);
@@ -164,7 +167,7 @@ class DeathCollector {
   /// Counts if the pid is a process of the job, by NCCL's lines or by another report of its death.
   void add_kernel_death(int signal, const KernelEvent& event) {
     if (event.pid < 0) return;
-    const bool reported = std::ranges::any_of(std::array{6, 7, 9, 11}, [&](int each) {
+    const bool reported = std::ranges::any_of(kEndSignals, [&](int each) {
       return by_pid_.contains({each, event.pid});
     });
     if (event.relation != KernelRelation::Process && !reported) return;
