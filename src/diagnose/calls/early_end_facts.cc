@@ -141,13 +141,17 @@ bool all_others_lost_peers(const Job& job, const std::set<int>& suffered) {
   return only_lost && ranks > 1 && std::cmp_equal(ranks, known_ranks(job));
 }
 
-/// There are processes apart from it, and none of those that suffer is known to be in a communicator
-/// with it, or with somebody who is: they may not have waited for it.
+/// There are processes apart from it, or it never was in a communicator while others have one of all
+/// their ranks, and none of those that suffer is known to be in a communicator with it, or with
+/// somebody who is: they may not have waited for it.
 bool is_beside(const Job& job, const Process& leaver, const std::set<int>& suffered) {
-  const auto is_apart = [&](const Process& other) { return are_apart(leaver, other); };
+  const bool is_alone = leaver.world < 0 && segments_of(job, leaver).empty();
+  const auto is_apart = [&](const Process& other) {
+    return is_alone ? other.world >= 0 : are_apart(leaver, other);
+  };
   return std::ranges::any_of(job.processes, is_apart) &&
          std::ranges::none_of(suffered, [&](int other) {
-           return other >= 0 && nth_process(job, other).world == leaver.world;
+           return other >= 0 && leaver.world >= 0 && nth_process(job, other).world == leaver.world;
          });
 }
 

@@ -343,9 +343,17 @@ class Search {
         init.missing.push_back({unseen.rank, process});
         return true;
       });
-    } else if (job_.answers.of<&find_all_are_there>(job_)) {
+    } else if (job_.answers.of<&find_all_are_there>(job_) && is_of_world(init)) {
       init.missing = std::exchange(init.unseen, {});
     }
+  }
+
+  /// Those who wait are ranks of the largest communicator, and not of another job.
+  bool is_of_world(const UnfinishedInit& init) const {
+    const int world = nth_process(job_, job_.communicators.front().ranks.front().process).world;
+    return std::ranges::all_of(init.waiting, [&](const CommRank& rank) {
+      return nth_process(job_, rank.process).world == world;
+    });
   }
 
   /// One rank is not there, and one process of NCCL says nothing of a rank: they are one.

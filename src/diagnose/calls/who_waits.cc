@@ -302,7 +302,11 @@ std::vector<CallFront> call_fronts(const Job& job) {
   for (const CallAccount& account : call_ledger(job, CallSource::Lines)) {
     CallFront front = front_of(account);
     front.unknown_wait = unknown_wait;
-    if (front.furthest > 0) fronts.push_back(std::move(front));
+    // Nobody ends a communicator in order while a call on it does not end.
+    const auto& ranks = nth_communicator(job, front.communicator).ranks;
+    const bool is_over =
+        std::ranges::count(ranks, RankState::Destroyed, &CommRank::state) == std::ssize(ranks);
+    if (front.furthest > 0 && !is_over) fronts.push_back(std::move(front));
   }
   return fronts;
 }

@@ -452,13 +452,13 @@ FactValue lost_peer_first(const Job& job, const Instance&) {
   return exceptions_answer(job, lost_first(job));
 }
 
-/// The rank has come to a collective: it has a communicator or finished work.
+/// A process of that rank has come to a collective: it has a communicator or finished work.
 bool has_joined(const Job& job, int rank) {
-  const int number = process_of_rank(job, rank);
-  if (number < 0) return false;
-  const Process& process = nth_process(job, number);
-  return !segments_of(job, process).empty() ||
-         has_said<WorkStatus, WatchdogTimeout, DumpSignal>(job, process);
+  return std::ranges::any_of(job.processes, [&](const Process& process) {
+    return process.rank == rank &&
+           (!segments_of(job, process).empty() ||
+            has_said<WorkStatus, WatchdogTimeout, DumpSignal>(job, process));
+  });
 }
 
 /// The rank, or somebody who may be that rank, reports a failure of its own.

@@ -383,6 +383,15 @@ std::map<size_t, int> quoted_processes(const Job& job) {
   return owners;
 }
 
+/// Whoever ends all its communicators in order waited in none of them until a limit: a rank that says
+/// so is one of another job.
+bool may_speak_for(const SpeakerLog& voice, const SpeakerLog& process) {
+  const auto& all = process.comms.all;
+  const auto ended = std::ranges::count(all, CommFate::Destroyed, &CommSegment::end);
+  return ended == 0 || ended < std::ssize(all) ||
+         !voice.records.contains(kKindIndex<WatchdogTimeout>);
+}
+
 template <typename Names, typename Name>
 int look_up(const Names& names, const Name& name) {
   const auto entry = names.find(name);
@@ -428,7 +437,12 @@ class Directory {
     const Speaker& speaker = log.speaker;
     if (!has_rank) return look_up(by_label_, std::pair(input_of(job_, log.first), speaker.rank));
     if (const int owner = owner_of(log); owner >= 0) return owner;
-    if (speaker.rank >= 0) return look_up(by_name_, Speaker{.rank = speaker.rank});
+    if (speaker.rank >= 0) {
+      const int named = look_up(by_name_, Speaker{.rank = speaker.rank});
+      const bool is_own =
+          named >= 0 && may_speak_for(log, job_.logs[nth_process(job_, named).logs.front()]);
+      return is_own ? named : -1;
+    }
     if (speaker.pid >= 0) return look_up(by_name_, Speaker{.pid = speaker.pid});
     if (speaker.local_rank >= 0) {
       return look_up(by_name_, Speaker{.local_rank = speaker.local_rank, .input = speaker.input});

@@ -63,6 +63,20 @@ TEST(BuildJob, FrameworkRecordsJoinTheProcessOfTheirRank) {
   EXPECT_EQ(job.processes[1].logs.size(), 2u);
 }
 
+TEST(BuildJob, WhoEndedItsCommunicatorInOrderWaitedForNobodyInVain) {
+  const std::string ended =
+      "n1:7:7 [0] NCCL INFO ncclCommInitRank comm 0xa0 rank 0 nranks 2 cudaDev 0 busId 1000 commId "
+      "0x9 - Init COMPLETE\n"
+      "n1:7:7 [0] NCCL INFO comm 0xa0 rank 0 nranks 2 cudaDev 0 busId 1000 - Destroy COMPLETE\n";
+  const std::string timeout =
+      "[rank0]:[E209 11:22:33.123456789 ProcessGroupNCCL.cpp:689] [Rank 0] Watchdog caught "
+      "collective operation timeout: WorkNCCL(SeqNum=4, OpType=ALLREDUCE, NumelIn=9, NumelOut=9, "
+      "Timeout(ms)=600000) ran for 600011 milliseconds before timing out.\n";
+  EXPECT_EQ(job_from_text(ended + timeout).processes.size(), 2U);
+  EXPECT_EQ(job_from_text(ended + "[rank0]: Traceback (most recent call last):\n").processes.size(),
+            1U);
+}
+
 TEST(BuildJob, RanksThatNoLineShowsAreListedAsNotSeen) {
   const Job job = job_from_text(
       "n:1:1 [0] NCCL INFO ncclCommInitRank comm 0xa rank 2 nranks 4 cudaDev 0 nvmlDev 0 busId 60 "
