@@ -253,48 +253,45 @@ bool went_on(const Job& job, const Communicator& comm) {
   return shortest - comm.difference->index > kMostCallsAhead;
 }
 
-/// Behind the difference `later` goes on as `earlier` does some calls after it, to the end of one or
-/// for a while: it may only lack lines there.
-bool lacks_lines(const CallSequence& earlier, const CallSequence& later, uint64_t index) {
+/// Behind the difference one goes on as another does some calls after it, to the end of one or for a
+/// while: it may only lack lines there.
+bool may_lack_lines(const Job& job, const Communicator& comm) {
   constexpr uint64_t kMostLost = 64;
   constexpr uint64_t kEnough = 3;  // More lines may be lost behind them.
-  for (uint64_t lost = 1; lost <= kMostLost; ++lost) {
-    const uint64_t end = std::min(earlier.size() - std::min(earlier.size(), lost), later.size());
-    uint64_t at = index;
-    for (; at < end; ++at) {
+  const uint64_t index = comm.difference->index;
+  const auto lacks = [&](const CallSequence& earlier, const CallSequence& later, uint64_t lost) {
+    for (uint64_t at = index; at + lost < earlier.size() && at < later.size(); ++at) {
       const PlacedCall* a = earlier.call(at + lost);
       const PlacedCall* b = later.call(at);
-      if (a == nullptr || b == nullptr) return true;
-      if (comparable(a->call) != comparable(b->call)) break;
+      if (a == nullptr || b == nullptr || at - index >= kEnough) return true;
+      if (comparable(a->call) != comparable(b->call)) return false;
     }
-    if (at > index && (at == end || at - index >= kEnough)) return true;
-  }
-  return false;
-}
-
-/// Two lines at one place show it: where the ranks of the communicator are known, and no line that is
-/// lost from one of them explains how they go on.
-bool is_proven(const Job& job, const Communicator& comm) {
-  if (comm.inferred) return false;
-  if (comm.difference->is_numbered) return true;
-  if (went_on(job, comm)) return false;
+    return index + lost < earlier.size() && index < later.size();
+  };
   const auto calls_in = [&](const CallCamp& camp) -> const CallSequence& {
     return calls_of(job, comm.ranks[static_cast<size_t>(camp.members.front())])->collectives;
   };
   const CallSequence& usual = calls_in(comm.difference->camps.front());
-  return std::ranges::none_of(comm.difference->camps | std::views::drop(1), [&](const auto& camp) {
+  return std::ranges::any_of(comm.difference->camps | std::views::drop(1), [&](const auto& camp) {
     const CallSequence& other = calls_in(camp);
-    return lacks_lines(usual, other, comm.difference->index) ||
-           lacks_lines(other, usual, comm.difference->index);
+    return std::ranges::any_of(std::views::iota(uint64_t{1}, kMostLost + 1), [&](uint64_t lost) {
+      return lacks(usual, other, lost) || lacks(other, usual, lost);
+    });
   });
 }
 
-/// No line is missing, or the job stopped for a reason that a mismatch can give.
+/// No line is missing, by NCCL's numbers or by how all ranks go on, or the job stopped for a reason
+/// that a mismatch can give. Where lines are lost elsewhere, they may be lost here.
 bool is_certain(const Job& job, const Communicator& comm) {
-  if (equally_long(job, comm) || is_proven(job, comm)) return true;
-  const auto evidence = stop_evidence(job);
-  const bool stopped = evidence && (evidence->by == StopBy::Failure || stood_still(job));
-  return stopped && !went_on(job, comm);
+  if (!comm.inferred && comm.difference->is_numbered) return true;
+  if (!comm.gaps.empty()) return false;
+  if (equally_long(job, comm)) return true;
+  if (went_on(job, comm)) return false;
+  if (stood_still(job)) return true;
+  // Without a silence or a limit that somebody waited for, lines may be lost up to the end.
+  const auto& evidence = stop_evidence(job);
+  const bool failed = evidence && evidence->by == StopBy::Failure;
+  return (failed || !comm.inferred) && !may_lack_lines(job, comm);
 }
 
 /// How many ranks of communicators like this one made exactly this call at this place after the

@@ -153,10 +153,13 @@ struct Alike {
   std::vector<CallGap> gaps;
   std::optional<DifferentPlaces> difference = {};
 
-  /// Which of its calls is that of most ranks' number `index`, behind all gaps.
+  /// Which of its calls is that of most ranks' number `index`, behind the gaps before it.
   uint64_t own(uint64_t index) const {
-    for (const CallGap& gap : gaps) index -= static_cast<uint64_t>(gap.lost);
-    return index;
+    uint64_t number = index;
+    for (const CallGap& gap : gaps) {
+      if (gap.index <= index) number -= static_cast<uint64_t>(gap.lost);
+    }
+    return number;
   }
 };
 
@@ -166,12 +169,11 @@ std::vector<Alike> group_alike(const Job& job, const Communicator& comm) {
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
     const CommRank& rank = comm.ranks[r];
     const CallDoubt doubt = call_doubt(job, comm, rank);
-    const bool is_covered =
-        doubt == CallDoubt::None || doubt == CallDoubt::Cut || doubt == CallDoubt::Torn;
-    const CollectiveCalls* own = is_covered ? calls_of(job, rank) : nullptr;
-    if (own == nullptr || (doubt == CallDoubt::Torn && own->total == 0)) continue;
-    const CallSequence& calls = own->collectives;
     const bool is_torn = doubt == CallDoubt::Torn;
+    const bool is_covered = is_torn || doubt == CallDoubt::None || doubt == CallDoubt::Cut;
+    const CollectiveCalls* own = is_covered ? calls_of(job, rank) : nullptr;
+    if (own == nullptr || (is_torn && own->total == 0)) continue;
+    const CallSequence& calls = own->collectives;
     Alike& group = groups[{calls.size(), calls.hash()}];
     if (group.members.empty()) group = {&rank, &calls, {}, is_torn, {}};
     group.is_torn &= is_torn;
@@ -495,15 +497,15 @@ std::optional<FirstDifference> first_difference(const std::vector<Alike>& groups
     first = FirstDifference{range->first, range->second, {}};
   };
   const Alike* longest = nullptr;
+  const auto is_whole = [](const Alike& group) { return !group.is_torn && group.gaps.empty(); };
   for (const Alike& group : groups) {
-    const bool is_whole = !group.is_torn && group.gaps.empty();
-    if (is_whole && (!longest || longest->calls->size() <= group.calls->size())) longest = &group;
+    if (is_whole(group) && (!longest || longest->calls->size() <= group.calls->size()))
+      longest = &group;
   }
   // All others are held against the longest sequence.
   for (const Alike& group : groups) {
-    const bool is_whole = !group.is_torn && group.gaps.empty();
-    if (!is_whole) add(group.difference);
-    if (is_whole && &group != longest) add(difference_between(*longest, group, {}, reader));
+    if (&group == longest) continue;
+    add(is_whole(group) ? difference_between(*longest, group, {}, reader) : group.difference);
   }
   if (first && first->is_exact()) first->camps = camps_at(groups, first->index, reader);
   return first;
