@@ -13,30 +13,18 @@
 namespace ncclog {
 namespace {
 
-std::string_view why(CallDoubt doubt) {
-  switch (doubt) {
-    case CallDoubt::NoLines:
-      return "no line shows them";
-    case CallDoubt::Torn:
-      return "lines are torn";
-    case CallDoubt::LeftOut:
-      return "Ray left lines out";
-    case CallDoubt::Restarted:
-      return "its pid may have had two lives";
-    case CallDoubt::Scattered:
-      return "lines stand in several inputs";
-    case CallDoubt::Headless:
-      return "the first lines are missing";
-    case CallDoubt::Guessed:
-      return "which communicator is theirs is not told";
-    case CallDoubt::Cut:
-      return "the file ends early";
-    case CallDoubt::None:
-    case CallDoubt::Gap:
-      break;
-  }
-  return {};
-}
+/// By CallDoubt; empty: they are compared.
+constexpr std::string_view kWhy[] = {"",
+                                     "no line shows them",
+                                     "lines are torn",
+                                     "Ray left lines out",
+                                     "its pid may have had two lives",
+                                     "lines stand in several inputs",
+                                     "the first lines are missing",
+                                     "which communicator is theirs is not told",
+                                     "",
+                                     "the file ends early"};
+static_assert(std::size(kWhy) == static_cast<size_t>(CallDoubt::Cut) + 1);
 
 /// By why they were not compared, the ranks in the job; -1: one that is not known.
 std::map<std::string_view, std::set<int>> uncompared_ranks(const Job& job) {
@@ -45,7 +33,7 @@ std::map<std::string_view, std::set<int>> uncompared_ranks(const Job& job) {
     if (!comm.calls || comm.nranks == 1) continue;
     for (const CommRank& rank : comm.ranks) {
       if (rank.process < 0) continue;
-      const std::string_view reason = why(call_doubt(job, comm, rank));
+      const auto reason = kWhy[static_cast<size_t>(call_doubt(job, comm, rank))];
       if (!reason.empty()) result[reason].insert(nth_process(job, rank.process).rank);
     }
   }
@@ -55,7 +43,8 @@ std::map<std::string_view, std::set<int>> uncompared_ranks(const Job& job) {
 }  // namespace
 
 std::string uncompared_words(const Job& job) {
-  if (ranks_contradict_each_other(job)) return "calls of ranks differ, or lines of them are lost";
+  if (ranks_contradict_each_other(job) || !find_waits(job).unmatched.empty())
+    return "calls of ranks differ, or lines of them are lost";
   const auto uncompared = uncompared_ranks(job);
   if (uncompared.empty()) return {};
   const auto& [reason, ranks] = *uncompared.begin();

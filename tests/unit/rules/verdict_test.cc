@@ -143,6 +143,11 @@ constexpr std::string_view kSecondCall =
     "n1:8:7 [1] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 512 datatype 7 op 0 "
     "root 0 comm 0xa1 [nranks=2] stream 0x5\n";
 
+/// Rank 0's Recv is lost.
+constexpr std::string_view kSend =
+    "n1:8:7 [1] NCCL INFO Send: opCount 2 sendbuff 0x1 recvbuff (nil) count 512 datatype 7 op 0 "
+    "root 0 comm 0xa1 [nranks=2] stream 0x5\n";
+
 TEST(Verdict, CallsThatWereNotComparedAreNotClean) {
   const std::string call(kSecondCall);
   const std::string torn = call.substr(0, 40) + "\n";
@@ -164,6 +169,8 @@ TEST(Verdict, CallsThatWereNotComparedAreNotClean) {
        "shows "
        "them)."},
       {call + other + call, VerdictStatus::NothingFound,
+       "No problem in these 8 lines: finished, calls of ranks differ, or lines of them are lost."},
+      {call + call + std::string(kSend), VerdictStatus::NothingFound,
        "No problem in these 8 lines: finished, calls of ranks differ, or lines of them are lost."},
   };
   for (const Row& row : kRows) {
