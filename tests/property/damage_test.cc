@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -30,8 +29,8 @@ uint64_t seeds_per_part() {
 
 class DamageProperty : public ::testing::TestWithParam<uint64_t> {};
 
-/// What is not mended yet: one line of a call too many or too few, in one copy of 500, and jobs of
-/// one stream that are taken for one, in one copy of 20 of such.
+/// What is not mended yet: lines of calls moved, or doubled in a row, in one copy of 2,500, and jobs
+/// of one stream that are taken for one, in three copies of 200 of such.
 bool is_of_calls(std::string_view key) {
   return key.find("mismatched-collectives") != key.npos ||
          key.find("send-recv-size-mismatch") != key.npos;
@@ -53,8 +52,8 @@ TEST_P(DamageProperty, WhatIsSaidStaysTrue) {
     if (known != nullptr) *known += seeds.size();
     EXPECT_NE(known, nullptr) << key;
   }
-  EXPECT_LE(of_calls, std::max<uint64_t>(1, count / 250));
-  EXPECT_LE(of_two_jobs, std::max<uint64_t>(2, count / 150));
+  EXPECT_LE(of_calls, count / 500);
+  EXPECT_LE(of_two_jobs, count / 500);
   if (HasFailure()) ADD_FAILURE() << summary(tally);
 }
 INSTANTIATE_TEST_SUITE_P(Part, DamageProperty, ::testing::Range<uint64_t>(0, kDamageParts));
