@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "app/read/scan.h"
@@ -33,24 +34,36 @@ bool is_good_start(const Line& line, uint64_t first) {
   return line.number + kLongestRecord >= first && may_start_unit(line.text);
 }
 
-/// The records of one readable thing, those from line `first` on at least, up to where `use` has
-/// enough. What stands before is only unpacked, not understood.
-void read_records(UnitReader& input, uint64_t first, const UseRecord& use) {
+/// Records may come a little late, where lines were joined.
+constexpr uint64_t kSlack = 64;
+
+/// The records of one readable thing, those at the lines `wanted` at least, and from the last of
+/// them on, up to where `use` has enough. What stands far before one and behind the one before is
+/// only unpacked, not understood.
+void read_records(UnitReader& input, std::span<const SourceRef> wanted, const UseRecord& use) {
+  constexpr uint64_t kFar = 8 * kSlack;
   bool wants_more = true;
-  EventReader events([&](const Line& record, const Event& event, int) {
+  const auto take = [&](const Line& record, const Event& event, int) {
     wants_more = wants_more && use(record, event);
-  });
-  bool is_started = false;
+  };
+  std::optional<EventReader> events;  // Of a place and those near it.
   for (Line line; wants_more && input.next(line);) {
-    is_started = is_started || is_good_start(line, first);
-    if (is_started) events.add(line);
+    while (wanted.size() > 1 && wanted.front().line + kSlack < line.number) {
+      wanted = wanted.subspan(1);
+      if (!events || wanted.front().line < line.number + kFar) continue;
+      events->finish();
+      events.reset();
+    }
+    if (!events && is_good_start(line, wanted.front().line)) events.emplace(take);
+    if (events) events->add(line);
   }
-  events.finish();
+  if (events) events->finish();
 }
 
-/// Gives the records of the unit or member that `from` is in to `use`, those from there on at
-/// least; nothing if it is not there.
-void read_again(const ReadUnits& read, SourceRef from, const UseRecord& use) {
+/// Gives the records of the unit or member that the places `wanted`, sorted, are in to `use`: those
+/// at these places, and from the last one on, at least; nothing if it is not there.
+void read_again(const ReadUnits& read, std::span<const SourceRef> wanted, const UseRecord& use) {
+  const SourceRef from = wanted.front();
   const uint64_t index = from.unit / kNumbersPerUnit;
   if (index >= read.units.size()) return;
   if (!read.elsewhere.empty() && !read.elsewhere[read.units[index].input].host.empty()) return;
@@ -59,7 +72,7 @@ void read_again(const ReadUnits& read, SourceRef from, const UseRecord& use) {
   InputWalk walk(unit, read.inputs[unit.input]);
   while (UnitReader* input = walk.next()) {
     if (walk.current().number != from.unit) continue;
-    read_records(*input, from.line, use);
+    read_records(*input, wanted, use);
     return;
   }
 }
@@ -83,7 +96,7 @@ using UsePlaced = std::function<bool(SourceRef where, const Event& event)>;
 void read_on(const ReadUnits& read, SourceRef from, const UsePlaced& use) {
   bool wants_more = true;
   const auto read_unit = [&](SourceRef start) {
-    read_again(read, start, [&](const Line& record, const Event& event) {
+    read_again(read, {&start, 1}, [&](const Line& record, const Event& event) {
       const SourceRef where{start.unit, record.number};
       if (from <= where) wants_more = use(where, event);
       return wants_more;
@@ -136,11 +149,9 @@ void read_places(
     const uint64_t unit = first->unit;
     const auto end = std::lower_bound(first, lines.end(), SourceRef{unit + 1, 0});
     const uint64_t last = std::prev(end)->line;
-    read_again(read, *first, [&](const Line& record, const Event& event) {
+    read_again(read, {first, end}, [&](const Line& record, const Event& event) {
       const SourceRef where{unit, record.number};
       if (std::binary_search(first, end, where)) use(where, record, event);
-      // Records may come a little late, where lines were joined.
-      constexpr uint64_t kSlack = 64;
       return record.number < last + kSlack;
     });
     first = end;
@@ -322,7 +333,8 @@ std::vector<StepLine> read_step_lines(const Job& job, const ReadUnits& read) {
   const uint16_t wording = most->markers.back().wording;  // Of the training, not of what precedes.
   for (const JobUnit& unit : job.units) {
     if (unit.input != most->input || lines.size() >= kMost) continue;
-    read_again(read, {unit.number, 1}, [&](const Line& record, const Event&) {
+    const SourceRef begin{unit.number, 1};
+    read_again(read, {&begin, 1}, [&](const Line& record, const Event&) {
       Marker marker;
       if (!finder.find(record.text, marker) || marker.wording != wording) return true;
       lines.push_back({marker.step,
