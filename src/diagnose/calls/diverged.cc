@@ -362,8 +362,9 @@ bool others_diverged(const std::vector<Waiter>& diverged, const std::vector<Bloc
 }
 
 void keep_diverged(const std::vector<Waiter>& diverged, std::vector<Blocker>& blockers) {
+  const std::set<Waiter> kept(diverged.begin(), diverged.end());
   const auto is_unlike_them = [&](const Blocker& blocker) {
-    return std::ranges::count(diverged, blocker.waiters.front()) == 0;
+    return !kept.contains(blocker.waiters.front());
   };
   if (!std::ranges::all_of(blockers, is_unlike_them)) std::erase_if(blockers, is_unlike_them);
 }

@@ -294,6 +294,33 @@ bool is_certain(const Job& job, const Communicator& comm) {
   return (failed || !comm.inferred) && !may_lack_lines(job, comm);
 }
 
+/// By hash, how many of these ranks made so many calls with it first.
+using HashVotes = std::map<uint64_t, size_t>;
+
+void add_votes(const Job& job, const Communicator& comm, uint64_t length, HashVotes& votes) {
+  for (const CommRank& rank : comm.ranks) {
+    const CollectiveCalls* calls = calls_of(job, rank);
+    const auto hash = calls == nullptr ? std::nullopt : calls->collectives.prefix_hash(length);
+    if (hash) ++votes[*hash];
+  }
+}
+
+/// By number of ranks and place of a difference in some communicator of so many: the votes of the
+/// ranks of all of them.
+std::map<std::pair<int, uint64_t>, HashVotes> count_votes(const Job& job) {
+  std::map<std::pair<int, uint64_t>, HashVotes> all;
+  for (const Communicator& comm : job.communicators) {
+    if (comm.difference) all[{comm.nranks, comm.difference->index}];
+  }
+  for (const Communicator& comm : job.communicators) {
+    for (auto of = all.lower_bound({comm.nranks, 0});
+         of != all.end() && of->first.first == comm.nranks; ++of) {
+      add_votes(job, comm, of->first.second + 1, of->second);
+    }
+  }
+  return all;
+}
+
 /// How many ranks of communicators like this one made exactly this call at this place after the
 /// same calls. Tensor-parallel groups, say, all do the same.
 size_t seconded(const Job& job, const Communicator& comm, const CallCamp& camp) {
@@ -301,15 +328,9 @@ size_t seconded(const Job& job, const Communicator& comm, const CallCamp& camp) 
   const CommRank& member = comm.ranks[static_cast<size_t>(camp.members.front())];
   const auto hash = calls_of(job, member)->collectives.prefix_hash(length);
   if (!hash) return 0;
-  size_t votes = 0;
-  for (const Communicator& other : job.communicators) {
-    if (&other == &comm || other.nranks != comm.nranks) continue;
-    for (const CommRank& rank : other.ranks) {
-      const CollectiveCalls* calls = calls_of(job, rank);
-      if (calls != nullptr && calls->collectives.prefix_hash(length) == hash) ++votes;
-    }
-  }
-  return votes;
+  HashVotes own;
+  add_votes(job, comm, length, own);
+  return job.answers.of<&count_votes>(job).at({comm.nranks, length - 1}).at(*hash) - own.at(*hash);
 }
 
 /// The members of the only camp that no rank of a communicator alike seconds, while the other's

@@ -177,10 +177,6 @@ void add_held_calls(const Job& job, WaitGraph& graph) {
   }
 }
 
-bool holds(const Blocker& blocker, const Waiter& waiter) {
-  return std::ranges::binary_search(blocker.waiters, waiter);
-}
-
 /// Notes with the blockers, of which no two hold one waiter, what is waited for.
 void add_what_lacks(const Job& job, Waits& waits) {
   std::map<Waiter, Blocker*> by_waiter;
@@ -233,8 +229,10 @@ Waits waits_of(const Job& job) {
   if (is_any_lacking(job, waits)) add_held_calls(job, graph);
   waits.waiting = graph.waiting();
   for (std::vector<Waiter>& sink : graph.sinks()) {
+    waits.blocking.insert(waits.blocking.end(), sink.begin(), sink.end());
     waits.blockers.push_back({std::move(sink), {}, {}});
   }
+  std::ranges::sort(waits.blocking);
   add_what_lacks(job, waits);
   return waits;
 }
@@ -271,8 +269,7 @@ bool is_kept_in(const Job& job, const Waits& waits, const std::vector<Blocker>& 
 /// graph are: that rank is at no later place of the same program, and waits for somebody else.
 bool may_wait_unseen(const Job& job, const Waits& waits, const std::vector<Blocker>& idle,
                      const Waiter& waiter) {
-  int largest = 0;
-  for (const Communicator& comm : job.communicators) largest = std::max(largest, comm.nranks);
+  const int largest = job.communicators.front().nranks;
   return std::ranges::any_of(memberships(job, waiter), [&](const MemberCalls& own) {
     const Communicator& comm = nth_communicator(job, own.communicator);
     return collectives_of(job, *own.rank) > 0 && comm.nranks < largest &&
@@ -391,8 +388,7 @@ bool is_closed_by_fronts(const Waits& waits, const Blocker& blocker) {
 }
 
 bool blocks(const Waits& waits, const Waiter& waiter) {
-  return std::ranges::any_of(waits.blockers,
-                             [&](const Blocker& blocker) { return holds(blocker, waiter); });
+  return std::ranges::binary_search(waits.blocking, waiter);
 }
 
 const Waits& find_waits(const Job& job) { return job.answers.of<&waits_of>(job); }
@@ -445,11 +441,11 @@ std::vector<Blocker> idle_blockers(const Job& job, const Waits& waits) {
         [](const MemberCalls& own) { return own.rank->state == RankState::Started; });
     if (is_initialising || may_wait_for_unknown(job, waits, waiter)) continue;
     // Its Send to itself and the Recv of it differ in size.
-    const auto is_with_itself = [&](const UnmatchedMessages& messages) {
-      return messages.sizes_differ && messages.sender == messages.receiver &&
-             waiter_at(job, messages.communicator, messages.sender) == waiter;
+    const auto is_with_itself = [&](size_t m) {
+      const UnmatchedMessages& messages = waits.unmatched[m];
+      return messages.sizes_differ && messages.sender == messages.receiver;
     };
-    if (std::ranges::none_of(waits.unmatched, is_with_itself)) result.push_back(blocker);
+    if (std::ranges::none_of(blocker.unmatched, is_with_itself)) result.push_back(blocker);
   }
   // Without a watchdog nobody says of several that they do not wait.
   if (result.size() > 1 && gave_up.empty()) {

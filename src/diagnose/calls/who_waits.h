@@ -79,12 +79,13 @@ struct Waits {
   /// Circles that collectives close among themselves, each sorted.
   std::vector<std::vector<Waiter>> circles;
   std::vector<Blocker> blockers;  ///< In order of their first waiters.
+  std::vector<Waiter> blocking;   ///< Who is in any of them, sorted.
 };
 
-/// One of `blockers`, which are ranks that wait for nobody.
+/// One of `blockers`, which are ranks that wait for nobody, in order of their first waiters.
 inline bool is_one_of(const std::vector<Blocker>& blockers, const Waiter& waiter) {
-  return std::ranges::any_of(blockers,
-                             [&](const Blocker& one) { return one.waiters.front() == waiter; });
+  return std::ranges::binary_search(blockers, waiter, {},
+                                    [](const Blocker& one) { return one.waiters.front(); });
 }
 
 /// Everything that waits in the job, and what it comes down to. Valid as long as the job.

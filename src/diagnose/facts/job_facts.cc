@@ -83,17 +83,25 @@ Evidence beginning_of(const Job& job, const CommRank& rank) {
 }
 
 FactValue stale_unique_id(const Job& job, const Instance&) {
+  const auto has_late = [&](const auto& comm) { return !latecomers(job, comm).empty(); };
+  if (std::ranges::none_of(job.communicators, has_late)) return no();
+  // By number of ranks and rank, the first and the last communicator in which it has an id.
+  std::map<int, std::map<int, std::pair<const Communicator*, const Communicator*>>> with_id;
+  for (const Communicator& comm : job.communicators) {
+    for (const CommRank& rank : comm.ranks) {
+      if (comm.inferred || rank.process < 0 || rank.rank < 0) continue;
+      with_id[comm.nranks].try_emplace(rank.rank, &comm, &comm).first->second.second = &comm;
+    }
+  }
   for (const Communicator& comm : job.communicators) {
     const std::vector<size_t> late = latecomers(job, comm);
     if (late.empty()) continue;
     std::set<int> ranks;
     for (const size_t r : late) ranks.insert(comm.ranks[r].rank);
     // Ranks that have ids of their own beside the late ones: what rank 0 made anew.
-    const bool has_new_id = std::ranges::any_of(job.communicators, [&](const auto& other) {
-      if (&other == &comm || other.nranks != comm.nranks || other.inferred) return false;
-      return std::ranges::any_of(other.ranks, [&](const CommRank& rank) {
-        return rank.process >= 0 && rank.rank >= 0 && !ranks.contains(rank.rank);
-      });
+    const bool has_new_id = std::ranges::any_of(with_id[comm.nranks], [&](const auto& other) {
+      const auto& [rank, in] = other;
+      return !ranks.contains(rank) && (in.first != &comm || in.second != &comm);
     });
     if (!has_new_id) continue;
     const std::vector<int> named(ranks.begin(), ranks.end());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <climits>
 #include <set>
 #include <tuple>
 
@@ -506,25 +507,30 @@ std::vector<Measured> measured_gpus(const Job& job, Measure measure) {
   return gpus;
 }
 
-/// The line in which a process of that host lists the GPU.
-std::optional<Evidence> line_of(const Job& job, const Measured& gpu) {
-  std::optional<Evidence> line;
+/// Adds whose GPUs they are, and the lines in which processes of their hosts list them, as far as
+/// they are known.
+void add_gpus(const Job& job, const std::vector<const Measured*>& gpus, AnswerParts& parts) {
+  std::map<std::pair<std::string_view, int>, int> owners;  // By host and rank.
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    owners.try_emplace({process.host, process.rank}, static_cast<int>(p));
+  }
+  std::map<std::pair<std::string_view, NodeName>, std::optional<Evidence>> lines;
+  for (const Measured* gpu : gpus) lines[{gpu->host, node_of(*gpu).name}];
   for_each_said<TopologyNode>(job, [&](const Said<TopologyNode>& said) {
-    const bool here = nth_process(job, said.process).host == gpu.host;
     const std::string_view node = said.message.node.substr(0, said.message.node.find(' '));
     const auto named = parse_node_name(node);
-    if (!line && here && named && *named == node_of(gpu).name) line = evidence_of(said.record());
+    if (!named) return;
+    const auto line = lines.find({nth_process(job, said.process).host, *named});
+    if (line != lines.end() && !line->second) line->second = evidence_of(said.record());
   });
-  return line;
-}
-
-/// Whose GPU it is; -1: not known.
-int process_of(const Job& job, const Measured& gpu) {
-  const int rank = gpu.topology->ranks[gpu.node];
-  const auto owner = std::ranges::find_if(job.processes, [&](const Process& process) {
-    return rank >= 0 && process.rank == rank && process.host == gpu.host;
-  });
-  return owner == job.processes.end() ? -1 : static_cast<int>(owner - job.processes.begin());
+  for (const Measured* gpu : gpus) {
+    const int rank = gpu->topology->ranks[gpu->node];
+    const auto owner = owners.find({gpu->host, rank});
+    if (rank >= 0 && owner != owners.end()) parts.processes.push_back(owner->second);
+    const auto& line = lines.at({gpu->host, node_of(*gpu).name});
+    if (line) parts.evidence.push_back(*line);
+  }
 }
 
 /// GPUs with less of a measure than their peers, also than those of the same host if `in_host`.
@@ -532,11 +538,15 @@ template <double measure(const SystemTopology&, size_t), bool in_host>
 FactValue odd_gpu(const Job& job, const Instance&) {
   const std::vector<Measured> gpus = measured_gpus(job, measure);
   if (gpus.empty()) return unknown();
+  const auto order = [](const Measured& gpu) { return std::pair(gpu.place, gpu.value); };
+  std::vector<Measured> least;  // Of each place first; most jobs have nothing to ask of it.
   // Hosts in which that place always has less are built so.
   const auto is_alone = [&](const Measured& own) {
-    return in_host && std::ranges::none_of(gpus, [&](const Measured& other) {
-             return other.place == own.place && other.host != own.host && other.value <= own.value;
-           });
+    if (in_host && least.empty()) std::ranges::sort(least = gpus, {}, order);
+    const auto first = std::ranges::lower_bound(least, own.place, {}, &Measured::place);
+    const auto other =
+        std::find_if(first, least.end(), [&](const Measured& one) { return one.host != own.host; });
+    return in_host && (other == least.end() || order(*other) > order(own));
   };
   const std::vector<const Measured*> odd = with_less(gpus, is_alone);
   if (odd.empty()) return no();
@@ -544,10 +554,7 @@ FactValue odd_gpu(const Job& job, const Instance&) {
   AnswerParts parts{.words = {fmt::format("{} of {} has {:.1f} GB/s, others up to {:.1f}",
                                           to_string(node_of(*odd.front()).name), odd.front()->host,
                                           odd.front()->value, best)}};
-  for (const Measured* gpu : odd) {
-    if (const int process = process_of(job, *gpu); process >= 0) parts.processes.push_back(process);
-    if (const auto line = line_of(job, *gpu)) parts.evidence.push_back(*line);
-  }
+  add_gpus(job, odd, parts);
   return parts.answer(no());
 }
 
@@ -691,13 +698,18 @@ OddOnes odd_ones(const PeerValues& values) {
 const std::vector<int>& places_in_host(const Job& job) { return job.answers.of<&find_places>(job); }
 
 void excuse_places(const Job& job, const PeerValues& values, OddOnes& odd) {
-  const std::vector<int>& places = places_in_host(job);
+  const auto position = [&](int process) {
+    return std::pair(places_in_host(job)[static_cast<size_t>(process)], host_of(job, process));
+  };
+  std::set<std::pair<int, int>> usual;  // Where peers are that show what is common.
+  for (const auto& [peer, value] : values) {
+    if (value == odd.common) usual.insert(position(peer));
+  }
   std::erase_if(odd.odd, [&](int suspect) {
-    const int place = places[static_cast<size_t>(suspect)];
-    return place < 0 || std::ranges::none_of(values, [&](const auto& peer) {
-             return peer.second == odd.common && places[static_cast<size_t>(peer.first)] == place &&
-                    host_of(job, peer.first) != host_of(job, suspect);
-           });
+    const auto [place, host] = position(suspect);
+    auto other = usual.lower_bound({place, INT_MIN});
+    if (other != usual.end() && *other == std::pair(place, host)) ++other;
+    return place < 0 || other == usual.end() || other->first != place;
   });
 }
 
