@@ -248,6 +248,39 @@ void write_half_comms(EntityLog& log, int n) {
     write_state(log, {.number = c, .nranks = 2, .first = 8 * c}, 0, "START");
 }
 
+/// Communicators of two, whose first calls differ.
+void write_differing_comms(EntityLog& log, int n) {
+  for (int c = 0; c < n; ++c) {
+    const Comm comm{.number = c, .nranks = 2, .first = 8 * c};
+    write_init(log, comm);
+    for (int rank = 0; rank < 2; ++rank) write_call(log, comm, rank, "AllReduce", 0, 1024 + rank);
+  }
+}
+
+/// Communicators of two, of which another process begins as rank 1 once they are complete.
+void write_latecomers(EntityLog& log, int n) {
+  for (int c = 0; c < n; ++c) {
+    write_init(log, {.number = c, .nranks = 2, .first = 8 * c});
+    write_state(log, {.number = c, .nranks = 2, .first = 8 * c + 4}, 1, "START");
+  }
+}
+
+/// Hosts of two GPUs, of which every 16th has one with half of the links of the others.
+void write_slow_gpus(EntityLog& log, int n) {
+  write_job(log, 8 * n);
+  for (int host = 0; host < n; ++host) {
+    const int speaker = 8 * host;
+    log.info(speaker, "=== System : maxBw 370.8 totalBw 370.8 ===");
+    log.info(speaker, "CPU/0-0 (1/1/4)");
+    for (int gpu = 0; gpu < 2; ++gpu) {
+      log.info(speaker, "+ PCI[48.0] - GPU/0-{:x} ({})", 0x1b000 + gpu * 0x10000, speaker + gpu);
+      log.info(speaker, "              + NVL[{}] - NVS/0-0",
+               gpu == 1 && host % 16 == 0 ? "185.4" : "370.8");
+    }
+    log.info(speaker, "==========================================");
+  }
+}
+
 void write_settings(EntityLog& log, int n) {
   for (int i = 0; i < n; ++i) {
     log.info(i, "NCCL_IB_HCA set by environment to mlx5_{}.", i);
@@ -487,6 +520,9 @@ constexpr GrowthKind kKinds[] = {
     {"mixed versions", write_versions},
     {"half-initialised hosts", write_half_hosts},
     {"half-initialised communicators", write_half_comms},
+    {"communicators that call differently", write_differing_comms},
+    {"ranks that come late", write_latecomers},
+    {"hosts with a slow GPU", write_slow_gpus},
     {"differing settings", write_settings},
     {"names of settings", write_setting_names},
     {"Xids", write_xids},
