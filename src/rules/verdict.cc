@@ -105,6 +105,11 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
   const auto has_steps = [](const InputClock& clock) { return clock.last.front().line != 0; };
   const bool is_seen = end.state == EndState::Finished || end.state == EndState::Stopped ||
                        std::ranges::any_of(job.clocks, has_steps);
+  const FactValue moves = find_fact("job.recorder_moves")->ask(job, {});
+  if (only_dumps && is_yes(moves))
+    return {VerdictStatus::NothingFound,
+            fmt::format("No problem in these dumps: {}, so the job ran.", moves.what),
+            {}};
   if (only_dumps || (findings.empty() && !is_seen && std::ranges::none_of(job.logs, is_usable)))
     return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
   if (says_otherwise) {

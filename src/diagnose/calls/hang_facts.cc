@@ -678,6 +678,12 @@ FactValue all_entered(const Job& job, const Instance&) {
              {{verdict.account->line, {}}});
 }
 
+FactValue job_stood_still(const Job& job, const Instance&) {
+  if (!stood_still(job)) return no();
+  const StopEvidence& stop = *stop_evidence(job);
+  return yes(stop.what, {stop.line});
+}
+
 constexpr std::array kHangFacts = {
     // Somebody ended the job from outside, and nothing shows that it had failed or stood
     // still.
@@ -688,6 +694,9 @@ constexpr std::array kHangFacts = {
     // The job stood still, by the silence before its end or as the user says; no
     // watchdog said it.
     job_fact("job.hung_silently", hung_silently),
+    // Somebody waited until a limit, or the job was silent for far longer than usual before
+    // its end, or the user says that it hung; "no" where nothing tells so.
+    job_fact("job.stood_still", job_stood_still),
     // Where the logs end, a Send lacks its Recv, or a Recv its Send.
     comparing_fact("job.messages_open", messages_open),
     // Somebody ended the job after a silence far longer than its rhythm.

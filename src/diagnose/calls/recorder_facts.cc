@@ -17,6 +17,7 @@
 #include "diagnose/calls/call_verdict.h"
 #include "diagnose/calls/diverged.h"
 #include "diagnose/calls/rank_programs.h"
+#include "diagnose/calls/recorder_moment.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/stop_evidence.h"
 
@@ -148,6 +149,79 @@ std::string behind_words(const Job& job) {
                                members_phrase(*account, front.unknown));
   }
   return {};
+}
+
+/// "ranks 0, 2 and 3 wait in collective 43 of process group default_pg (4 ranks), AllReduce of 8
+/// Float, which rank 1 had not entered when its dump was written".
+std::string hold_up_words(const HoldUp& first, const std::vector<int>& ranks) {
+  const CallAccount& account = *first.account;
+  const LedgerCall* call = nullptr;
+  for (const LedgerRank& rank : account.ranks) {
+    if (call == nullptr || call->entry == nullptr) call = rank.call(first.number);
+  }
+  const bool is_shown = call != nullptr && call->entry != nullptr;
+  const std::string what = fmt::format("collective {} of {}{}", first.number, group_words(account),
+                                       is_shown ? ", " + placed_words(*call->entry) : "");
+  const std::string who = ranks_phrase(ranks);
+  const std::string others = members_phrase(account, first.others);
+  switch (first.by) {
+    case HeldBy::NotEntered:
+      return fmt::format("{} had not entered {}, in which {} waited", who, what, others);
+    case HeldBy::BehindOnGpu:
+      return fmt::format("on the GPU of {} {} was still open, which {} had completed", who, what,
+                         others);
+    case HeldBy::NoDump:
+      break;
+  }
+  return fmt::format("{} left no dump, and {} all waited in {}", who, others, what);
+}
+
+/// By dumps alone, who holds the others up.
+FactValue recorder_holds_up(const Job& job, const Instance&) {
+  const RecorderMoment& moment = recorder_moment(job);
+  // Those of one group, call and reason in one sentence.
+  std::map<std::tuple<HeldBy, std::string, uint64_t>, std::vector<const HoldUp*>> reasons;
+  for (const HoldUp& held : moment.hold_ups) {
+    reasons[{held.by, held.account->group, held.number}].push_back(&held);
+  }
+  FactValue value = yes({});
+  std::vector<std::string> phrases;
+  for (const auto& [key, all] : reasons) {
+    std::vector<int> ranks;
+    for (const HoldUp* held : all) ranks.push_back(held->rank);
+    phrases.push_back(hold_up_words(*all.front(), ranks));
+    const CallAccount& account = *all.front()->account;
+    const LedgerRank& other = member(account, all.front()->others.front());
+    value.evidence.push_back(
+        {other.dump->where,
+         fmt::format("rank {}: collective {} {}", other.rank, all.front()->number,
+                     all.front()->by == HeldBy::BehindOnGpu ? "completed" : "not completed")});
+    for (const LedgerRank& rank : account.ranks) {
+      const bool is_named = std::ranges::find(ranks, rank.rank) != ranks.end();
+      if (!is_named || rank.dump == nullptr) continue;
+      value.evidence.push_back(
+          {rank.dump->where,
+           rank.calls.empty()
+               ? fmt::format("rank {}: no call", rank.rank)
+               : fmt::format("rank {}: last collective {}, {}", rank.rank, rank.calls.back().number,
+                             rank.is_idle ? "completed" : "not completed")});
+    }
+    for (const int rank : ranks) blame(process_of_rank(job, rank), rank, value);
+  }
+  if (phrases.empty()) return unknown();
+  value.what = few_of(phrases, kMostNamed, "; ");
+  const bool says_absent = moment.hold_ups.front().by != HeldBy::NoDump && !moment.absent.empty();
+  if (says_absent) {
+    value.what += fmt::format("; {} left no dump to compare", ranks_phrase(moment.absent));
+  }
+  return value;
+}
+
+/// Ranks left several dumps, and their counts grew.
+FactValue recorder_moves(const Job& job, const Instance&) {
+  const std::vector<int>& moved = recorder_moment(job).moved;
+  if (moved.empty()) return unknown();
+  return yes(fmt::format("{} made more calls from one dump to the next", ranks_phrase(moved)));
 }
 
 std::set<int> named_ranks(const Job& job, const FactValue& value) {
@@ -407,6 +481,8 @@ constexpr std::array kRecorderFacts = {
     job_fact("job.recorder_behind", recorder_behind),
     // Dumps of the Flight Recorder name other ranks than the lines of calls do.
     job_fact("job.recorder_contradicts", recorder_contradicts),
+    // By dumps of the Flight Recorder alone, all ranks waited for those that are named.
+    comparing_fact("job.recorder_holds_up", recorder_holds_up),
     // Somebody waited until a limit, or `ncclog run` saw that nothing moved, and by dumps
     // of the Flight Recorder a rank that waits for nobody did not make a call that the
     // others made; lines of calls leave it open.
@@ -414,6 +490,8 @@ constexpr std::array kRecorderFacts = {
     // By dumps of the Flight Recorder, ranks made different calls at one place; lines of
     // calls leave it open.
     job_fact("job.recorder_mismatch", dumps_alone<VerdictKind::Mismatch>),
+    // Ranks left several dumps of the Flight Recorder, and made calls between them.
+    job_fact("job.recorder_moves", recorder_moves),
 };
 
 }  // namespace

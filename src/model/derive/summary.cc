@@ -47,6 +47,7 @@ void build_versions(Job& job) {
     cuda.emplace(message.cuda);
   });
   for_each_message<NcclException>(job, [&](const auto& message) { nccl.emplace(message.version); });
+  for (const FlightRecorderDump& dump : job.flight_recorders) nccl.insert(dump.nccl_version);
   for_each_message<NcclInUse>(job, [&](const auto& message) { nccl.emplace(message.version); });
   for_each_message<C10dOptions>(job, [&](const C10dOptions& message) {
     std::string_view version = message.version;

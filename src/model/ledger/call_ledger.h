@@ -24,6 +24,7 @@
 
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -145,6 +146,10 @@ const std::vector<CallAccount>& call_ledger(const Job& job, CallSource source);
 /// Of each group of which dumps tell the ranks, by name. Dumps that disagree about a group's ranks
 /// are of different jobs: such a group is left out. None of several runs.
 std::vector<CallAccount> recorder_accounts(const Job& job);
+
+/// Which of two dumps of one rank is older: by their last calls' times, else by how many calls their
+/// groups counted. Unordered: neither tells, and they are not equal.
+std::partial_ordering age_order(const FlightRecorderDump& one, const FlightRecorderDump& other);
 
 /// Of each group on whose collectives watchdogs gave up, by name; "" is the group of all ranks.
 std::vector<CallAccount> watchdog_accounts(const Job& job);

@@ -10,6 +10,8 @@
 // side by side.
 
 #include <algorithm>
+#include <array>
+#include <compare>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -36,14 +38,19 @@ constexpr int64_t kMostCalls = int64_t{1} << 53;
 /// PyTorch's own default, for dumps that name no limit.
 constexpr int64_t kDefaultTimeoutMs = 30 * 60 * 1000;
 
-/// Dumps by rank; those of a rank that has several are left out.
+/// The last dump of each rank. Of two that nothing puts in an order, none: they may be of two jobs.
 GroupMembers dumps_by_rank(const Job& job) {
-  std::map<int, int> count;
-  for (const FlightRecorderDump& dump : job.flight_recorders) ++count[dump.rank];
   GroupMembers result;
+  std::set<int> unordered;
   for (const FlightRecorderDump& dump : job.flight_recorders) {
-    if (dump.rank >= 0 && count[dump.rank] == 1) result[dump.rank] = &dump;
+    if (dump.rank < 0) continue;
+    const FlightRecorderDump*& last = result.try_emplace(dump.rank, &dump).first->second;
+    if (last == &dump) continue;
+    const auto order = age_order(*last, dump);
+    if (order == std::partial_ordering::unordered) unordered.insert(dump.rank);
+    if (order == std::partial_ordering::less) last = &dump;
   }
+  for (const int rank : unordered) result.erase(rank);
   return result;
 }
 
@@ -110,32 +117,84 @@ bool is_of(const FlightRecorderEntry& entry, const FlightRecorderGroup& group) {
                              : entry.group == group.name;
 }
 
-CallState state_of(const FlightRecorderEntry& entry) {
+/// A host that has not returned from its first call, which connects, records it as completed before
+/// it is: of such a group nothing was enqueued yet, and the call is not retired.
+bool is_connecting(const FlightRecorderEntry& entry, const FlightRecorderGroup& group) {
+  return group.last_enqueued == -1 && entry.retired == false;
+}
+
+CallState state_of(const FlightRecorderEntry& entry, const FlightRecorderGroup& group) {
+  if (is_connecting(entry, group)) return CallState::Open;
   if (entry.state == RecordedState::Completed) return CallState::Completed;
   if (!is_open(entry)) return CallState::Entered;
   // The watchdog is done with it although it is open: its limit is over.
   return entry.retired.value_or(false) ? CallState::TimedOut : CallState::Open;
 }
 
+/// A rank that never called anything writes no entry and no counter.
+bool has_called_nothing(const FlightRecorderDump& dump) {
+  const auto is_counted = [](const FlightRecorderGroup& group) {
+    return group.last_enqueued.has_value();
+  };
+  return dump.entries.empty() && std::ranges::none_of(dump.groups, is_counted);
+}
+
+/// A send or a receive that moves its own counter and leaves that of collectives alone, as schemas
+/// with p2p_seq_id have it.
+bool is_beside_collectives(const FlightRecorderEntry& entry) {
+  return entry.p2p_seq_id > 0 && entry.is_p2p.value_or(true) && entry.collective_seq_id >= 0;
+}
+
+/// Whether the rank waits in nothing, whatever the group. The single messages of a batch stay
+/// scheduled for ever (batch_isend_irecv); only the batch itself, "nccl:coalesced", completes.
+bool is_idle(const FlightRecorderDump& dump) {
+  std::set<std::string_view> batched;
+  for (const FlightRecorderEntry& entry : dump.entries) {
+    const bool is_batch = entry.p2p_seq_id > 0 && entry.profiling_name == "nccl:coalesced";
+    if (is_batch) batched.insert(entry.group);
+  }
+  const auto waits = [&](const FlightRecorderEntry& entry) {
+    const bool is_part = batched.contains(entry.group) &&
+                         traits_of(recorded_operation(entry.profiling_name)).is_message();
+    return is_open(entry) && !is_part;
+  };
+  return std::ranges::none_of(dump.entries, waits);
+}
+
 /// Fills in what the dump says. False if its numbers may mean other calls than those of others.
 bool read_calls(const FlightRecorderGroup& group, LedgerRank& rank) {
   bool is_plain = true;
-  int64_t enqueued = group.last_enqueued.value_or(0);
-  int64_t completed = group.last_completed.value_or(0);
-  rank.is_idle = true;
+  bool has_messages = false;
+  int64_t enqueued = -1;
+  int64_t completed = -1;
+  rank.is_idle = is_idle(*rank.dump);
   for (const FlightRecorderEntry& entry : rank.dump->entries) {
-    // Of all groups: a rank that waits in another one is not idle here.
-    rank.is_idle &= !is_open(entry);
     if (!is_of(entry, group)) continue;
     const int64_t number = entry.collective_seq_id;
+    if (is_beside_collectives(entry)) {
+      has_messages = true;
+      enqueued = std::max(enqueued, number);
+      continue;
+    }
     is_plain &= !moves_other_numbers(entry) && number > 0 && number < kMostCalls;
-    rank.calls.push_back(
-        {static_cast<uint64_t>(std::max<int64_t>(number, 0)), state_of(entry), &entry, nullptr});
+    const CallState state = state_of(entry, group);
+    rank.calls.push_back({static_cast<uint64_t>(std::max<int64_t>(number, 0)), state, &entry, {}});
+    rank.is_idle &= state != CallState::Open;
     enqueued = std::max(enqueued, number);
-    if (entry.state == RecordedState::Completed) completed = std::max(completed, number);
+    if (state == CallState::Completed) completed = std::max(completed, number);
   }
   std::ranges::stable_sort(rank.calls, {}, &LedgerCall::number);
   is_plain &= std::ranges::adjacent_find(rank.calls, {}, &LedgerCall::number) == rank.calls.end();
+  // The group's own counters count messages as well, so beside messages they say nothing.
+  if (!has_messages) {
+    enqueued = std::max(enqueued, group.last_enqueued.value_or(-1));
+    completed = std::max(completed, group.last_completed.value_or(-1));
+  } else if (rank.calls.empty()) {
+    completed = enqueued;
+  }
+  // Of a dump that lists open calls alone, or whose ring went on, it may have made any number here.
+  const bool is_told = enqueued >= 0 || has_called_nothing(*rank.dump);
+  rank.coverage = is_told ? CallCoverage::Counted : CallCoverage::Unknown;
   rank.entered = static_cast<uint64_t>(std::max<int64_t>(enqueued, 0));
   rank.completed = static_cast<uint64_t>(std::max<int64_t>(completed, 0));
   return is_plain && enqueued < kMostCalls;
@@ -154,18 +213,34 @@ CallTimes call_times(const FlightRecorderDump& dump) {
   return times;
 }
 
+/// When its last call was made, by the clock of its host; -1: it tells no time.
+int64_t last_time(const FlightRecorderDump& dump) {
+  int64_t last = -1;
+  for (const FlightRecorderEntry& entry : dump.entries) {
+    last = std::max(last, entry.time_created_ns);
+  }
+  return last;
+}
+
 /// True if the last call that both dumps hold was made within the limit after which a rank would
-/// have given up on the other.
-bool same_time(const CallTimes& times, const FlightRecorderDump& dump) {
+/// have given up on the other. Dumps of open calls need not share one: then the last ones of each
+/// count. A dump without calls may be of any time.
+bool same_time(const FlightRecorderDump& first, const CallTimes& times,
+               const FlightRecorderDump& dump) {
+  const auto is_near = [](const FlightRecorderEntry& call, int64_t time_ns) {
+    const int64_t limit_ms = call.timeout_ms > 0 ? call.timeout_ms : kDefaultTimeoutMs;
+    return std::abs(call.time_created_ns - time_ns) / 1000000 <= limit_ms;
+  };
+  const FlightRecorderEntry* last = nullptr;
   for (auto entry = dump.entries.rbegin(); entry != dump.entries.rend(); ++entry) {
     if (entry->time_created_ns <= 0) continue;
+    if (last == nullptr) last = &*entry;
     const auto other = times.find({entry->group, entry->collective_seq_id});
-    if (other == times.end()) continue;
-    const int64_t limit_ms = entry->timeout_ms > 0 ? entry->timeout_ms : kDefaultTimeoutMs;
-    const int64_t apart_ns = std::abs(entry->time_created_ns - other->second->time_created_ns);
-    return apart_ns / 1000000 <= limit_ms;
+    if (other != times.end()) return is_near(*entry, other->second->time_created_ns);
   }
-  return false;
+  const int64_t time = last_time(first);
+  if (last == nullptr || time < 0) return dump.entries.empty() || first.entries.empty();
+  return is_near(*last, time);
 }
 
 /// Dumps of the time of the first one. A stale dump may be that first one; then the others are left
@@ -175,7 +250,8 @@ GroupMembers of_one_time(const GroupMembers& dumps) {
   const CallTimes times = call_times(*dumps.begin()->second);
   GroupMembers result;
   for (const auto& [rank, dump] : dumps) {
-    if (dump == dumps.begin()->second || same_time(times, *dump)) result[rank] = dump;
+    if (dump == dumps.begin()->second || same_time(*dumps.begin()->second, times, *dump))
+      result[rank] = dump;
   }
   return result;
 }
@@ -193,7 +269,6 @@ void read_dumps(const GroupMembers& dumps, CallAccount& account) {
     if (found == members.end()) continue;
     rank.dump = found->second;
     rank.process = rank.dump->process;
-    rank.coverage = CallCoverage::Counted;
     account.is_numbered_alike &= read_calls(*group_named(*rank.dump, account.group), rank);
   }
 }
@@ -244,6 +319,32 @@ void tie_communicators(const Job& job, std::vector<CallAccount>& groups) {
 }
 
 }  // namespace
+
+std::partial_ordering age_order(const FlightRecorderDump& one, const FlightRecorderDump& other) {
+  /// Newest call, calls of all groups, and how many of them completed.
+  using Age = std::array<int64_t, 3>;
+  const auto age_of = [](const FlightRecorderDump& dump) {
+    const auto counted = [](std::optional<int64_t> calls) {
+      return std::clamp<int64_t>(calls.value_or(0), 0, int64_t{1} << 40);
+    };
+    Age age = {last_time(dump), 0, 0};
+    for (const FlightRecorderEntry& entry : dump.entries) {
+      age[2] += entry.state == RecordedState::Completed ? 1 : 0;
+    }
+    for (const FlightRecorderGroup& group : dump.groups) {
+      age[1] += counted(group.last_enqueued);
+      age[2] += counted(group.last_completed);
+    }
+    return age;
+  };
+  Age age = age_of(one);
+  Age other_age = age_of(other);
+  const bool are_dated = age[0] >= 0 && other_age[0] >= 0;
+  if (!are_dated) age[0] = other_age[0] = -1;
+  if (age != other_age) return age <=> other_age;
+  const bool are_equal = are_dated || (one.entries == other.entries && one.groups == other.groups);
+  return are_equal ? std::partial_ordering::equivalent : std::partial_ordering::unordered;
+}
 
 std::vector<CallAccount> recorder_accounts(const Job& job) {
   if (job.runs > 1) return {};
