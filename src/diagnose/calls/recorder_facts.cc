@@ -17,39 +17,13 @@
 #include "diagnose/calls/call_verdict.h"
 #include "diagnose/calls/diverged.h"
 #include "diagnose/calls/rank_programs.h"
+#include "diagnose/calls/recorder_messages.h"
 #include "diagnose/calls/recorder_moment.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/stop_evidence.h"
 
 namespace ncclog {
 namespace {
-
-/// "train.py:54"; empty: the dump has no stacks.
-std::string frame_words(const FlightRecorderEntry& call) {
-  if (call.frame.file.empty() || call.frame.line < 0) return {};
-  return fmt::format("{}:{}", printable(call.frame.file), call.frame.line);
-}
-
-/// "AllReduce of 1048576 Float": valid UTF-8.
-std::string recorded_words(const FlightRecorderEntry& call) {
-  int64_t elements = element_count(call.input_sizes);
-  if (elements < 0) elements = element_count(call.output_sizes);
-  std::string words = to_valid_utf8(function_of(call));
-  if (elements >= 0) words += fmt::format(" of {} {}", elements, to_valid_utf8(dtype_of(call)));
-  return words;
-}
-
-/// "AllReduce of 1048576 Float, at train.py:54".
-std::string placed_words(const FlightRecorderEntry& call) {
-  const std::string place = frame_words(call);
-  return recorded_words(call) + (place.empty() ? place : ", at " + place);
-}
-
-/// "process group default_pg (8 ranks)".
-std::string group_words(const CallAccount& account) {
-  const std::string& name = account.description.empty() ? account.group : account.description;
-  return fmt::format("process group {} ({} ranks)", to_valid_utf8(name), account.ranks.size());
-}
 
 /// The call of the first rank that stands ahead.
 const FlightRecorderEntry& front_call(const CallAccount& account, const CallFront& front) {
@@ -370,107 +344,12 @@ FactValue log_lacks_calls(const Job& job, const Instance&) {
   return parts.answer(no(), "; ", kMostNamed);
 }
 
-// Do two ranks wait for each other's message?
-//
-//   rank 0   nccl:recv 0<-1 started     nccl:send 0->1 scheduled
-//   rank 1   nccl:recv 1<-0 started     nccl:send 1->0 scheduled
-//       → job.recorder_circle = yes: each Send stands behind a Recv that waits for the other one
-//
-// Messages of a pair run one after the other, unless they are one group (then the dump has a
-// coalesced call), and meet in their order. So this is known where a dump holds all of them.
-
-/// One end's messages with a peer of a group, oldest first.
-struct PairMessages {
-  const FlightRecorderDump* dump = nullptr;
-  std::vector<const FlightRecorderEntry*> calls;
-
-  static bool receives(const FlightRecorderEntry& call) {
-    return recorded_operation(call.profiling_name) == Operation::Recv;
-  }
-  /// The first one that is not complete.
-  size_t head() const {
-    const auto is_open = [](const auto* call) { return call->state != RecordedState::Completed; };
-    return static_cast<size_t>(std::ranges::find_if(calls, is_open) - calls.begin());
-  }
-  size_t count(bool received) const {
-    return static_cast<size_t>(std::ranges::count_if(
-        calls, [&](const auto* call) { return receives(*call) == received; }));
-  }
-  /// Its other end's place among the peer's calls, or behind them.
-  size_t place_at(const PairMessages& peer, size_t message) const {
-    const bool received = receives(*calls[message]);
-    const auto like =
-        std::ranges::count_if(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(message),
-                              [&](const auto* call) { return receives(*call) == received; });
-    size_t at = 0;
-    for (auto left = like; at < peer.calls.size(); ++at) {
-      if (receives(*peer.calls[at]) != received && left-- == 0) break;
-    }
-    return at;
-  }
-  bool waits_for(const PairMessages& peer) const {
-    return count(true) == peer.count(false) && head() < calls.size() &&
-           peer.head() < place_at(peer, head()) && place_at(peer, head()) < peer.calls.size();
-  }
-};
-
-/// By group, own rank and peer inside it.
-using Pairs = std::map<std::tuple<std::string, int64_t, int64_t>, PairMessages>;
-
-Pairs recorded_pairs(const Job& job) {
-  Pairs pairs;
-  std::set<std::string> unclear = {""};  // Groups of which some dump tells too little.
-  for (const FlightRecorderDump& dump : job.flight_recorders) {
-    std::set<std::string> begun;
-    for (const FlightRecorderEntry& call : dump.entries) {
-      const std::string_view name = call.profiling_name;
-      if (name.find("coalesced") != name.npos) unclear.insert(call.group);
-      if (!traits_of(recorded_operation(name)).is_message()) continue;
-      // The ring may have lost those before.
-      if (begun.insert(call.group).second && call.p2p_seq_id != 1) unclear.insert(call.group);
-      const size_t arrow = name.find_first_of("<-");
-      const size_t own = name.find_last_of(' ', arrow) + 1;
-      const auto rank = parse_int(name.substr(own, arrow - own));
-      const auto peer = arrow < name.size() ? parse_int(name.substr(arrow + 2)) : std::nullopt;
-      if (!rank || !peer) continue;
-      PairMessages& pair = pairs[{call.group, *rank, *peer}];
-      if (pair.dump != nullptr && pair.dump != &dump) unclear.insert(call.group);
-      pair.dump = &dump;
-      pair.calls.push_back(&call);
-    }
-  }
-  std::erase_if(pairs, [&](const auto& pair) { return unclear.contains(std::get<0>(pair.first)); });
-  return pairs;
-}
-
-FactValue recorder_circle(const Job& job, const Instance&) {
-  const Pairs pairs = recorded_pairs(job);
-  for (const auto& [key, own] : pairs) {
-    const auto& [group, rank, peer] = key;
-    const auto other = pairs.find({group, peer, rank});
-    if (rank > peer || other == pairs.end()) continue;
-    const PairMessages& others = other->second;
-    if (!own.waits_for(others) || !others.waits_for(own)) continue;
-    FactValue value = yes({});
-    std::vector<std::string> words;
-    for (const PairMessages* end : {&own, &others}) {
-      const FlightRecorderEntry& call = *end->calls[end->head()];
-      words.push_back(fmt::format("rank {} waits in {}", end->dump->rank, placed_words(call)));
-      value.evidence.push_back({end->dump->where, to_valid_utf8(call.profiling_name)});
-      blame(process_of_rank(job, end->dump->rank), end->dump->rank, value);
-    }
-    value.what = fmt::format(
-        "by the Flight Recorder's dumps, {}, each for a call that the other makes only behind its "
-        "own",
-        join(words, " and "));
-    return value;
-  }
-  return unknown();
-}
-
 constexpr std::array kRecorderFacts = {
     // By dumps of the Flight Recorder, two ranks wait in messages for each other.
     comparing_fact("job.recorder_circle", recorder_circle),
+    // All ranks wait in one collective, and by dumps of the Flight Recorder one of them sent and
+    // received less before it than the others did with it.
+    comparing_fact("job.recorder_messages_short", recorder_messages_short),
     // A dump of the Flight Recorder, or what watchdogs saw completed, proves more calls
     // of a rank than its log shows.
     job_fact("job.log_lacks_calls", log_lacks_calls),
