@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 9> kResults{
 /// The name of that number; empty if there is none.
 std::string_view entry(std::span<const std::string_view> names, int64_t number) {
   const bool is_known = number >= 0 && number < static_cast<int64_t>(names.size());
-  return is_known ? names[static_cast<size_t>(number)] : std::string_view();
+  return is_known ? names[number] : std::string_view();
 }
 
 }  // namespace

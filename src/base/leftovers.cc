@@ -130,7 +130,7 @@ Leftover& Leftover::operator=(Leftover&& other) noexcept {
 
 Leftover::~Leftover() {
   if (slot_ < 0) return;
-  Slot& slot = slots[static_cast<size_t>(slot_)];
+  Slot& slot = slots[slot_];
   slot.is_set = false;
   slot.is_taken = false;
 }

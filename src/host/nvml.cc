@@ -134,7 +134,7 @@ std::vector<std::string> read_nvml(const Nvml& nvml) {
       int status = 0;
       if (!nvml.p2p(devices[a], devices[b], kRead, &status) || status <= 0) continue;
       if (status < static_cast<int>(kStatus.size())) {
-        lines.push_back(fmt::format("p2p {} {} {}", a, b, kStatus[static_cast<size_t>(status)]));
+        lines.push_back(fmt::format("p2p {} {} {}", a, b, kStatus[status]));
       }
     }
   }

@@ -354,7 +354,7 @@ void CallTape::merge(const CallTape& later, const std::vector<int>& segments) {
       int& id = ids[run.id];
       if (id == kUnasked) {
         Entry entry = later.entries_[run.id];
-        if (entry.segment >= 0) entry.segment = segments[static_cast<size_t>(entry.segment)];
+        if (entry.segment >= 0) entry.segment = segments[entry.segment];
         id = find_or_add(entry);
       }
       if (id < 0 || !append(static_cast<uint16_t>(id)) || !repeat(run.distance, run.copied)) break;
@@ -397,7 +397,7 @@ void CallTape::remember_repeats(uint16_t distance, uint64_t count) {
 
 void CallTape::renumber(const std::vector<int>& segments) {
   for (Entry& entry : entries_) {
-    if (entry.segment >= 0) entry.segment = segments[static_cast<size_t>(entry.segment)];
+    if (entry.segment >= 0) entry.segment = segments[entry.segment];
   }
   index_.clear();
   for (size_t i = 0; i < entries_.size(); ++i) {

@@ -17,7 +17,7 @@ std::string_view to_string(RankState state) {
 
 std::string_view last_text(const Job& job, const Process& process) {
   if (process.last_log < 0) return {};
-  return job.logs[static_cast<size_t>(process.last_log)].last_text;
+  return job.logs[process.last_log].last_text;
 }
 
 FileLine file_line(const Job& job, SourceRef where) {
@@ -139,7 +139,7 @@ const RecordsOf& records_of_pattern(const Job& job, size_t pattern) {
 
 const InitSection* init_section(const Job& job, const CommRank& rank) {
   if (rank.log < 0 || rank.section < 0) return nullptr;
-  return &job.logs[static_cast<size_t>(rank.log)].inits.all()[static_cast<size_t>(rank.section)];
+  return &job.logs[rank.log].inits.all()[rank.section];
 }
 
 bool is_torn(const Job& job) {
@@ -207,7 +207,7 @@ std::unordered_map<int64_t, std::optional<std::string_view>> find_listed_hosts(c
 
 const JobInput* file_of_rank(const Job& job, int rank) {
   const int file = place_of(job.answers.of<&files_by_rank>(job), rank);
-  return file < 0 ? nullptr : &job.inputs[static_cast<size_t>(file)];
+  return file < 0 ? nullptr : &job.inputs[file];
 }
 
 int process_of_rank(const Job& job, int rank) {
@@ -225,7 +225,7 @@ int process_of_pid(const Job& job, int64_t pid) {
 }
 
 const CommSegment& segment_of(const Job& job, const CommRank& rank) {
-  return job.logs[static_cast<size_t>(rank.log)].comms.all[static_cast<size_t>(rank.segment)];
+  return job.logs[rank.log].comms.all[rank.segment];
 }
 
 const CollectiveCalls* calls_of(const Job& job, const CommRank& rank) {

@@ -147,7 +147,7 @@ int CommSegments::add_call(SourceRef where, std::string_view stamp, const Printe
     unknown.comm = call.comm;
     place = static_cast<int>(append(std::move(unknown)));
   }
-  CommSegment& segment = all[static_cast<size_t>(place)];
+  CommSegment& segment = all[place];
   if (segment.nranks < 0) segment.nranks = call.nranks;
   CollectiveCalls& calls = (call.is_trace ? segment.traces : segment.calls).change();
   if (calls.total == 0) calls.first_op_count = call.op_count;

@@ -144,7 +144,7 @@ void Pulse::add(SourceRef where, std::string_view line) {
     now_.where = where;
     undated_ = 0;
     if (stamped_ < 0) return;
-    PulseClock& clock = clocks_[static_cast<size_t>(stamped_)];
+    PulseClock& clock = clocks_[stamped_];
     clock.all.last.where = where;
     note_work(clock, line);
     return;
@@ -154,7 +154,7 @@ void Pulse::add(SourceRef where, std::string_view line) {
     return add_undated(where, undated_ < kMostUndated && names_step(line));
   }
   const int zone = time.has_zone ? 1 : 0;
-  PulseClock& clock = clocks_[static_cast<size_t>(zone)];
+  PulseClock& clock = clocks_[zone];
   now_ = {where, time.nanoseconds};
   undated_ = 0;
   stamped_ = clock.all.add(now_) ? zone : -1;
@@ -186,7 +186,7 @@ void Pulse::add_work(SourceRef where) {
   if (now_.where != where) {
     undated_work_ = where;
   } else if (stamped_ >= 0) {
-    clocks_[static_cast<size_t>(stamped_)].work.add(now_);
+    clocks_[stamped_].work.add(now_);
   }
 }
 
@@ -372,8 +372,7 @@ std::vector<Milestones> collect(const Job& job, uint64_t& warnings_omitted) {
   for (const Communicator& comm : job.communicators) {
     for (const CommRank& rank : comm.ranks) {
       if (rank.process < 0 || rank.log < 0) continue;
-      add_life(job, comm, rank, by_line[static_cast<size_t>(rank.log)],
-               all[static_cast<size_t>(rank.process)]);
+      add_life(job, comm, rank, by_line[rank.log], all[rank.process]);
     }
   }
   return all;

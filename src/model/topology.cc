@@ -72,7 +72,7 @@ class SystemParser {
     const auto [known, is_new] =
         place_.try_emplace(printed.name, static_cast<int>(topology_.nodes.size()));
     if (is_new) topology_.nodes.emplace_back().name = printed.name;
-    SystemNode& node = topology_.nodes[static_cast<size_t>(known->second)];
+    SystemNode& node = topology_.nodes[known->second];
     if (node.detail.empty()) read_detail(printed.detail, node);
     return known->second;
   }
@@ -88,7 +88,7 @@ class SystemParser {
 
   /// True if `node` is `above` or hangs below it.
   bool is_below(int node, int above) const {
-    for (; node >= 0; node = topology_.nodes[static_cast<size_t>(node)].parent) {
+    for (; node >= 0; node = topology_.nodes[node].parent) {
       if (node == above) return true;
     }
     return false;
@@ -112,7 +112,7 @@ class SystemParser {
     const int index = node_of(*node);
     const bool hangs_there = type == "PCI" || type == "NET";
     if (hangs_there) at_column_[line.indent + static_cast<int>(close + 4)] = index;
-    SystemNode& child = topology_.nodes[static_cast<size_t>(index)];
+    SystemNode& child = topology_.nodes[index];
     // A node hangs on one other; what is said again, or would close a circle, is a link.
     if (hangs_there && child.parent < 0 && !is_below(parent->second, index)) {
       child.parent = parent->second;
@@ -172,8 +172,8 @@ std::string fault_of_list(const std::vector<int>& listed, size_t nranks) {
   std::vector<bool> seen(nranks);
   for (const int rank : listed) {
     if (!is_rank(rank, nranks)) return fmt::format("rank {} of {} is listed", rank, nranks);
-    if (seen[static_cast<size_t>(rank)]) return fmt::format("rank {} is listed twice", rank);
-    seen[static_cast<size_t>(rank)] = true;
+    if (seen[rank]) return fmt::format("rank {} is listed twice", rank);
+    seen[rank] = true;
   }
   return {};
 }
@@ -185,7 +185,7 @@ std::string fault_of_neighbours(const RingSayings& says) {
     const int next = says.next[r];
     if (next < 0) continue;
     if (!is_rank(next, nranks)) return fmt::format("rank {} passes on to rank {}", r, next);
-    const int back = says.prev[static_cast<size_t>(next)];
+    const int back = says.prev[next];
     if (back >= 0 && static_cast<size_t>(back) != r) {
       return fmt::format("rank {} passes on to rank {}, which receives from rank {}", r, next,
                          back);
@@ -199,7 +199,7 @@ std::string fault_between(const RingSayings& says) {
   for (size_t i = 0; i < says.listed.size(); ++i) {
     const int rank = says.listed[i];
     const int next = says.listed[(i + 1) % says.listed.size()];
-    const int said = says.next[static_cast<size_t>(rank)];
+    const int said = says.next[rank];
     if (said >= 0 && said != next) {
       return fmt::format("rank {} passes on to rank {}, rank 0 lists rank {}", rank, said, next);
     }
@@ -212,17 +212,17 @@ std::vector<int> follow(const std::vector<int>& next) {
   std::vector<int> order;
   std::vector<bool> seen(next.size());
   int rank = 0;
-  while (is_rank(rank, next.size()) && !seen[static_cast<size_t>(rank)]) {
-    seen[static_cast<size_t>(rank)] = true;
+  while (is_rank(rank, next.size()) && !seen[rank]) {
+    seen[rank] = true;
     order.push_back(rank);
-    rank = next[static_cast<size_t>(rank)];
+    rank = next[rank];
   }
   return order;
 }
 
 /// An edge whose ends do not name each other; empty if there is none.
 std::string fault_of_edges(const std::vector<TreePlace>& places) {
-  const auto at = [&](int rank) -> const TreePlace& { return places[static_cast<size_t>(rank)]; };
+  const auto at = [&](int rank) -> const TreePlace& { return places[rank]; };
   for (const TreePlace& place : places) {
     if (place.rank < 0) continue;
     if (place.up >= 0) {
@@ -253,7 +253,7 @@ std::string fault_of_edges(const std::vector<TreePlace>& places) {
 int depth_of(const std::vector<TreePlace>& places, int rank) {
   int depth = 0;
   while (static_cast<size_t>(depth) <= places.size()) {
-    const TreePlace& place = places[static_cast<size_t>(rank)];
+    const TreePlace& place = places[rank];
     if (place.rank < 0) return -1;
     if (place.up < 0) return depth;
     rank = place.up;
@@ -354,7 +354,7 @@ std::vector<Tree> build_trees(size_t nranks, const std::vector<RankSays>& saying
       if (!fits) continue;
       auto& places = said[place.channel];
       places.resize(nranks);
-      places[static_cast<size_t>(place.rank)] = std::move(place);
+      places[place.rank] = std::move(place);
     }
   }
   return checked(said, check_tree, torn);
@@ -499,14 +499,14 @@ void add_system(SystemTopology& topology, const SystemTopology& other,
   }
   for (size_t n = known_before; n < topology.nodes.size(); ++n) {
     int& parent = topology.nodes[n].parent;
-    if (parent >= 0) parent = here[static_cast<size_t>(parent)];
+    if (parent >= 0) parent = here[parent];
   }
   const auto add_edges = [&](auto& edges, const auto& others) {
     std::set<std::pair<int, int>> known;
     for (const auto& edge : edges) known.emplace(edge.from, edge.to);
     for (auto edge : others) {
-      edge.from = here[static_cast<size_t>(edge.from)];
-      edge.to = here[static_cast<size_t>(edge.to)];
+      edge.from = here[edge.from];
+      edge.to = here[edge.to];
       if (edge.from < 0 || edge.to < 0) continue;
       if (known.emplace(edge.from, edge.to).second) edges.change().push_back(std::move(edge));
     }

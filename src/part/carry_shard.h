@@ -247,7 +247,7 @@ void carry(Io& io, CallTape& tape) {
       segments = std::max(segments, entry.segment + 1);
     }
     std::vector<int> same(static_cast<size_t>(segments));
-    for (int i = 0; i < segments; ++i) same[static_cast<size_t>(i)] = i;
+    for (int i = 0; i < segments; ++i) same[i] = i;
     CallTape read;
     read.merge(tape, same);
     tape = std::move(read);
@@ -365,10 +365,10 @@ void carry(Io& io, HostTopology& topology) {
     const auto is_node = [count](int place) { return place >= 0 && place < count; };
     bool is_sound = true;
     for (int i = 0; i < count; ++i) {
-      int above = system.nodes[static_cast<size_t>(i)].parent;
+      int above = system.nodes[i].parent;
       for (int steps = 0; is_sound && above != -1; ++steps) {
         is_sound = is_node(above) && steps < count;
-        if (is_sound) above = system.nodes[static_cast<size_t>(above)].parent;
+        if (is_sound) above = system.nodes[above].parent;
       }
       if (!is_sound) break;
     }

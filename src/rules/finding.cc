@@ -361,8 +361,7 @@ std::string part_text(const MessagePart& part, const Filling& filling) {
     case MessagePart::Type::Communicator:
       for (const Firing& firing : firings) {
         const int communicator = firing.instance->communicator;
-        if (communicator >= 0)
-          values.push_back(job.communicators[static_cast<size_t>(communicator)].id);
+        if (communicator >= 0) values.push_back(job.communicators[communicator].id);
       }
       return filling.listed(std::move(values));
     case MessagePart::Type::Field:
@@ -587,7 +586,7 @@ void add_parties(const Parties& parties, Finding& finding) {
 /// Id of the instance's communicator, else of the one that a fact names; empty: none.
 std::string communicator_of(const Job& job, const std::vector<Firing>& firings) {
   const int communicator = firings.front().instance->communicator;
-  if (communicator >= 0) return job.communicators[static_cast<size_t>(communicator)].id;
+  if (communicator >= 0) return job.communicators[communicator].id;
   std::string named;
   for_each_hit(firings, [&](const Hit& hit) {
     if (hit.value != nullptr && named.empty()) named = hit.value->communicator;

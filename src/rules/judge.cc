@@ -60,7 +60,7 @@ const std::vector<int>& JobView::instance_by_process(Scope scope) {
   const std::vector<Instance>& all = instances(scope);
   for (size_t i = 0; i < all.size(); ++i) {
     for (const int process : all[i].processes) {
-      result[static_cast<size_t>(process)] = static_cast<int>(i);
+      result[process] = static_cast<int>(i);
     }
   }
   return result;
@@ -73,10 +73,10 @@ const Instance* JobView::instance_around(std::span<const int> processes, Scope s
       scope == Scope::Host || scope == Scope::Process || scope == Scope::Rank;
   if (!splits_processes || processes.empty()) return nullptr;
   const std::vector<int>& by_process = instance_by_process(scope);
-  const int first = by_process[static_cast<size_t>(processes.front())];
-  const bool same = std::ranges::all_of(
-      processes, [&](int process) { return by_process[static_cast<size_t>(process)] == first; });
-  return same && first >= 0 ? &all[static_cast<size_t>(first)] : nullptr;
+  const int first = by_process[processes.front()];
+  const bool same =
+      std::ranges::all_of(processes, [&](int process) { return by_process[process] == first; });
+  return same && first >= 0 ? &all[first] : nullptr;
 }
 
 const FactValue& JobView::fact(const Fact& fact, const Instance& instance) {
@@ -253,9 +253,8 @@ bool is_any_torn(const Job& job) { return std::ranges::any_of(job.processes, &Pr
 bool any_torn(const Job& job, const Instance& instance) {
   // That of the job is asked about each of the others.
   if (instance.scope == Scope::Job) return job.answers.of<&is_any_torn>(job);
-  return std::ranges::any_of(instance.processes, [&](int process) {
-    return job.processes[static_cast<size_t>(process)].torn;
-  });
+  return std::ranges::any_of(instance.processes,
+                             [&](int process) { return job.processes[process].torn; });
 }
 
 bool any_open(std::span<const int> open, const Instance& instance) {
@@ -377,7 +376,7 @@ Answer is_undisturbed(const Job& job, const Chain& chain, const Lines& stops) {
 Answer RuleJudge::judge_sequence(const SequenceCondition& sequence, int process,
                                  std::vector<Hit>& hits) {
   const Job& job = view_.job();
-  const bool torn = job.processes[static_cast<size_t>(process)].torn;
+  const bool torn = job.processes[process].torn;
   const auto lines_of = [&](const Condition& element) {
     const auto& condition = std::get<LineCondition>(element.what);
     const MatchingLines& found = view_.lines(condition);

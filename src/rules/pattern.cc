@@ -458,7 +458,7 @@ LineMatcher make_line_matcher(const Rulebook& rulebook) {
     const auto repeated = std::ranges::unique(likely);
     likely.erase(repeated.begin(), repeated.end());
     std::ranges::copy_if(likely, std::back_inserter(matched),
-                         [&](int i) { return patterns[static_cast<size_t>(i)].matches(line); });
+                         [&](int i) { return patterns[i].matches(line); });
   };
   return matcher;
 }

@@ -91,7 +91,7 @@ void add_parties(const Profile& checked, const Job& job, Finding& finding) {
   std::set<SourceRef> lines;
   for (const Expectation& expectation : checked.expectations) {
     for (const int process : expectation.outcome.processes) {
-      const Process& who = job.processes[static_cast<size_t>(process)];
+      const Process& who = job.processes[process];
       if (!who.host.empty()) hosts.insert(who.host);
       if (who.rank >= 0) ranks.insert(who.rank);
     }

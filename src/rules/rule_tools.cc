@@ -117,7 +117,7 @@ RuleSet check_rules(const std::vector<std::string>& paths) {
 namespace {
 
 std::string process_name(const Job& job, int index) {
-  const Process& process = job.processes[static_cast<size_t>(index)];
+  const Process& process = job.processes[index];
   std::string name = process.rank >= 0 ? fmt::format("rank {}", process.rank) : "a process";
   if (!process.host.empty()) name += " on " + process.host;
   return process.pid >= 0 ? fmt::format("{} (pid {})", name, process.pid) : name;

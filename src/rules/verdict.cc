@@ -235,9 +235,8 @@ namespace {
 Verdict with_cap(Verdict verdict, const Job& job) {
   const uint64_t left_out = job.losses.count(Loss::ProcessesDropped);
   if (left_out == 0) return verdict;
-  const std::string cap =
-      fmt::format("; {} of processes beyond {} left out.",
-                  plural(static_cast<int64_t>(left_out), "line"), job.logs.size());
+  const std::string cap = fmt::format("; {} of processes beyond {} left out.",
+                                      plural(left_out, "line"), job.logs.size());
   const size_t room = kMaxHeadline - cap.size();
   verdict.headline = without_stop(fitted_headline(verdict.headline, room)) + cap;
   if (verdict.status == VerdictStatus::Clean) verdict.status = VerdictStatus::NothingFound;

@@ -177,7 +177,7 @@ void hand_on_requests(const AnalyzeOptions& options, const ReadUnits& read, Cons
     console.err += fmt::format(
         "ncclog: {} of logs elsewhere could not be looked up; --requests FILE and 'ncclog scan "
         "--answer FILE' there give them\n",
-        plural(static_cast<int64_t>(read.asked->size()), "place"));
+        plural(read.asked->size(), "place"));
   }
 }
 

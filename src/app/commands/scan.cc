@@ -134,7 +134,7 @@ ExitStatus scan_logs(const ScanOptions& options, Console& console) {
   if (file) file->keep();
   if (!console.quiet && is_file) {
     console.err += fmt::format("wrote {}: {} of {}\n", printable(output), bytes_text(written),
-                               plural(static_cast<int64_t>(result.inputs), "input"));
+                               plural(result.inputs, "input"));
   }
   return result.partial > 0 ? ExitStatus::Partial : ExitStatus::Fine;
 }

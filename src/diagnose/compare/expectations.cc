@@ -204,8 +204,8 @@ FactValue gpu_paths(const Job& job, const Instance&) {
   for (const HostTopology& host : job.topologies) {
     for (const SystemPath& path : host.system.paths) {
       if (path.from < 0 || path.to < 0 || path.from == path.to) continue;
-      const NodeName& from = host.system.nodes[static_cast<size_t>(path.from)].name;
-      const NodeName& to = host.system.nodes[static_cast<size_t>(path.to)].name;
+      const NodeName& from = host.system.nodes[path.from].name;
+      const NodeName& to = host.system.nodes[path.to].name;
       if (from.kind != "GPU" || to.kind != "GPU") continue;
       values.push_back({.value = path.type,
                         .what = fmt::format("{} to {} on {} is {}", to_string(from), to_string(to),

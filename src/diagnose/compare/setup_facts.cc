@@ -311,7 +311,7 @@ std::string link_text(std::string_view type, double bw) {
 }
 
 const std::string& kind_of(const SystemTopology& system, int node) {
-  return system.nodes[static_cast<size_t>(node)].name.kind;
+  return system.nodes[node].name.kind;
 }
 
 void add_gpu_paths(const SystemTopology& system, std::string_view to, Shares& counts) {

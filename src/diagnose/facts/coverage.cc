@@ -235,7 +235,7 @@ FactValue ask_left_out_lines(const Job& job, const Instance&) {
   if (lines == 0) return yes({});
   return open(fmt::format("Ray left out {} like one that it printed; their ranks, hosts and "
                           "values are unknown.",
-                          plural(static_cast<int64_t>(lines), "line")),
+                          plural(lines, "line")),
               true);
 }
 

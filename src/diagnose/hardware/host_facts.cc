@@ -464,8 +464,7 @@ std::optional<Change> change_after(const Job& job, int process, const std::vecto
   if (section == nullptr || section->tid != speaker.pid || section->completed.line == 0) {
     return std::nullopt;
   }
-  const auto line =
-      other_device_line(job.logs[static_cast<size_t>(last.log)], section->completed, last.cuda_dev);
+  const auto line = other_device_line(job.logs[last.log], section->completed, last.cuda_dev);
   if (!line) return std::nullopt;
   Change change{process, own.back().communicator, false, {}, {}};
   change.what = fmt::format("{} initialised communicator {} on {} and went on with GPU {}",

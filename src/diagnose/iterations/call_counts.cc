@@ -173,11 +173,7 @@ class ProcessCount {
  public:
   ProcessCount(const Job& job, const ProcessCalls& calls, const std::vector<CommName>& comms,
                CountRows& rows)
-      : job_(job),
-        calls_(calls),
-        log_(job.logs[static_cast<size_t>(calls.log)]),
-        comms_(comms),
-        rows_(rows) {
+      : job_(job), calls_(calls), log_(job.logs[calls.log]), comms_(comms), rows_(rows) {
     const Process& process = nth_process(job, calls.process);
     fact_.process = calls.process;
     fact_.rank = process.rank;
@@ -265,7 +261,7 @@ class ProcessCount {
   std::optional<uint64_t> elements_of(const CallTape::Entry& entry) const {
     if (entry.call.count >= 0) return static_cast<uint64_t>(entry.call.count);
     if (entry.segment < 0) return std::nullopt;
-    const CollectiveCalls& calls = calls_of(log_.comms.all[static_cast<size_t>(entry.segment)]);
+    const CollectiveCalls& calls = calls_of(log_.comms.all[entry.segment]);
     if (calls.by_signature.other > 0) return std::nullopt;
     std::optional<uint64_t> only;
     for (const auto& [call, n] : calls.by_signature.all) {
@@ -286,7 +282,7 @@ class ProcessCount {
     for (const auto& [id, n] : counts) {
       const CallTape::Entry& entry = calls_.track->tape.entries()[id];
       const auto elements = elements_of(entry);
-      fact_.comm = entry.segment < 0 ? CommName() : comms_[static_cast<size_t>(entry.segment)];
+      fact_.comm = entry.segment < 0 ? CommName() : comms_[entry.segment];
       fact_.op = entry.call.op;
       fact_.size = elements ? bytes_of(*elements, entry.call.datatype) : std::nullopt;
       rows_.add(fact_, sum_of_calls(volume_of(entry.call), n * iterations,
@@ -323,7 +319,7 @@ std::vector<std::vector<CommName>> comm_names(const Job& job) {
     const CommName name{{static_cast<int64_t>(c), comm.id}, {-int64_t{comm.nranks}, size}};
     for (const CommRank& rank : comm.ranks) {
       if (rank.log < 0 || rank.segment < 0) continue;
-      names[static_cast<size_t>(rank.log)][static_cast<size_t>(rank.segment)] = name;
+      names[rank.log][rank.segment] = name;
     }
   }
   return names;
@@ -449,7 +445,7 @@ CallCountTable count_calls(const Job& job, const JobCalls& calls, const JobItera
       iterations != nullptr ? changes_of(*iterations) : std::set<int64_t>();
   for (size_t i = 0; i < calls.processes.size(); ++i) {
     const ProcessCalls& process = calls.processes[i];
-    ProcessCount count(job, process, comms[static_cast<size_t>(process.log)], rows);
+    ProcessCount count(job, process, comms[process.log], rows);
     if (iterations != nullptr) {
       count.add_iterations(iterations->processes[i], patterns, changes);
     } else {

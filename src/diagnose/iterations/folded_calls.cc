@@ -21,7 +21,7 @@ std::vector<CallKind> kinds_of(const SpeakerLog& log, const CallTape& tape) {
     CallKind kind{-1, -1, comparable(entry.call)};
     if (is_point_to_point(entry.call.op)) kind.call.root = -1;
     if (entry.segment >= 0) {
-      kind.nranks = log.comms.all[static_cast<size_t>(entry.segment)].nranks;
+      kind.nranks = log.comms.all[entry.segment].nranks;
       const auto [known, is_new] = ordinal_of_segment.try_emplace(entry.segment, 0);
       if (is_new) known->second = used[kind.nranks]++;
       kind.ordinal = known->second;

@@ -346,9 +346,7 @@ FactValue pcie_between_gpus(const Job& job) {
     }
   });
   for (const HostTopology& topology : job.topologies) {
-    const auto is_gpu = [&](int node) {
-      return topology.system.nodes[static_cast<size_t>(node)].name.kind == "GPU";
-    };
+    const auto is_gpu = [&](int node) { return topology.system.nodes[node].name.kind == "GPU"; };
     for (const SystemPath& path : topology.system.paths) {
       const bool joins_gpus = path.from != path.to && is_gpu(path.from) && is_gpu(path.to);
       if (joins_gpus) add(path.type, "the topology says");
@@ -599,7 +597,7 @@ std::vector<std::vector<RankIn>> ranks_by_process(const Job& job) {
   for (size_t c = 0; c < job.communicators.size(); ++c) {
     for (const CommRank& rank : job.communicators[c].ranks) {
       if (rank.process < 0) continue;
-      all[static_cast<size_t>(rank.process)].push_back({static_cast<int>(c), &rank});
+      all[rank.process].push_back({static_cast<int>(c), &rank});
     }
   }
   return all;

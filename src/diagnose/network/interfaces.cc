@@ -455,7 +455,7 @@ FactValue virtual_interface_carries(const Job& job, const Instance&) {
     const auto list = std::ranges::equal_range(all, edge.process, {}, &HostAddress::process);
     const Record line = list.empty() ? Record() : list.front().line;
     if (edge.path->device >= std::ranges::count(list, line, &HostAddress::line)) continue;
-    const HostAddress& address = list[static_cast<size_t>(edge.path->device)];
+    const HostAddress& address = list[edge.path->device];
     if (!is_virtual_interface(address.name)) continue;
     if (found.empty()) first = edge.where;
     found.push_back(address);

@@ -94,7 +94,7 @@ bool set_up_after(const Job& job, const Process& process, SourceRef where) {
 std::vector<std::vector<Evidence>> own_failures(const Job& job) {
   std::vector<std::vector<Evidence>> failures(job.processes.size());
   const auto add = [&](int process, Evidence line) {
-    if (process >= 0) failures[static_cast<size_t>(process)].push_back(std::move(line));
+    if (process >= 0) failures[process].push_back(std::move(line));
   };
   for_each_said<WatchdogTimeout, BlockingWaitTimeout, HeartbeatTimeout, WorkException,
                 NcclException, WatchdogTerminated, CppTerminate, FatalPythonError, CudaOomException,
@@ -529,8 +529,7 @@ std::string calls_words(const std::vector<uint64_t>& calls) {
   const auto [least, most] = std::ranges::minmax(calls);
   if (most == 0) return {};
   const std::string each = calls.size() > 1 ? " each" : "";
-  if (least == most)
-    return fmt::format(" ({}{})", plural(static_cast<int64_t>(most), "call"), each);
+  if (least == most) return fmt::format(" ({}{})", plural(most, "call"), each);
   return fmt::format(" ({} to {} calls{})", least, most, each);
 }
 

@@ -135,14 +135,13 @@ const ReportedWarning* first_warning(const Job& job) {
 static std::vector<bool> find_own_failures(const Job& job) {
   std::vector<bool> fails(job.processes.size());
   for (const ReportedWarning& each : reported_warnings(job)) {
-    if (each.is_own_failure()) fails[static_cast<size_t>(each.process)] = true;
+    if (each.is_own_failure()) fails[each.process] = true;
   }
   return fails;
 }
 
 bool reports_own_failure(const Job& job, const Process& process) {
-  return job.answers.of<&find_own_failures>(
-      job)[static_cast<size_t>(&process - job.processes.data())];
+  return job.answers.of<&find_own_failures>(job)[&process - job.processes.data()];
 }
 
 }  // namespace ncclog

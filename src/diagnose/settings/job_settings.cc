@@ -49,7 +49,7 @@ using PrintedSettings = std::vector<Printed>;
 std::vector<PrintedSettings> read_printed(const Job& job) {
   std::vector<PrintedSettings> printed(job.processes.size());
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
-    PrintedSettings& own = printed[static_cast<size_t>(said.process)];
+    PrintedSettings& own = printed[said.process];
     const auto place = std::ranges::lower_bound(own, said.message.name, {}, &Printed::name);
     if (place != own.end() && place->name == said.message.name) return;
     own.insert(place, {said.message.name, said.message.value, said.record()});
@@ -62,7 +62,7 @@ const std::vector<PrintedSettings>& printed_settings(const Job& job) {
 }
 
 const PrintedSettings& settings_of(const Job& job, int process) {
-  return printed_settings(job)[static_cast<size_t>(process)];
+  return printed_settings(job)[process];
 }
 
 /// nullptr: none of that name.

@@ -189,7 +189,7 @@ std::string hint_for(std::string_view word, std::string_view values) {
   const std::vector<std::string_view> views(upper.begin(), upper.end());
   if (const auto nearest = nearest_name(wanted, views)) {
     const auto at = std::ranges::find(views, *nearest) - views.begin();
-    return fmt::format("did you mean {}?", words[static_cast<size_t>(at)]);
+    return fmt::format("did you mean {}?", words[at]);
   }
   return fmt::format("it may be {}", fmt::join(words, ", "));
 }

@@ -241,11 +241,11 @@ constexpr Letter kLetters[] = {
 /// By letter, its row.
 constexpr auto kLetterRows = [] {
   std::array<const Letter*, 128> rows{};
-  for (const Letter& row : kLetters) rows[static_cast<size_t>(row.letter)] = &row;
+  for (const Letter& row : kLetters) rows[row.letter] = &row;
   return rows;
 }();
 
-constexpr const Letter& row_of(char letter) { return *kLetterRows[static_cast<size_t>(letter)]; }
+constexpr const Letter& row_of(char letter) { return *kLetterRows[letter]; }
 
 /// From anywhere in an alternative of a choice to the "|" or ")" that ends it.
 constexpr const char* end_of_alternative(const char* pattern) {

@@ -404,7 +404,7 @@ void read_hole(std::string_view inside, const FilePlace& place, std::span<const 
   if (!name.empty()) {
     step.field = field_of(name, place, fields);
     constexpr HoleType kByFieldType[] = {HoleType::Text, HoleType::Integer, HoleType::Hex};
-    const Field& field = fields[static_cast<size_t>(step.field)];
+    const Field& field = fields[step.field];
     step.hole = kByFieldType[static_cast<size_t>(field.type)];
   }
   if (colon != inside.npos)

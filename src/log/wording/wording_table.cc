@@ -208,7 +208,7 @@ bool take_steps(const Wording& wording, size_t first, std::string_view& text, Me
       // Some formats have no blank before a text that brings its own: "Bootstrap : Using%s".
       const bool is_number = step.hole == HoleType::Integer || step.hole == HoleType::Hex;
       const std::string_view taken = text.substr(0, length);
-      message.fields[static_cast<size_t>(step.field)] = is_number ? taken : trim(taken);
+      message.fields[step.field] = is_number ? taken : trim(taken);
     }
     text.remove_prefix(length);
   }
@@ -223,7 +223,7 @@ void forget(const Trail& trail, size_t first, Message& message) {
   const size_t end = std::min(trail.failed, trail.wording->steps.size());
   for (size_t i = first; i < end; ++i) {
     const int field = trail.wording->steps[i].field;
-    if (field >= 0) message.fields[static_cast<size_t>(field)] = {};
+    if (field >= 0) message.fields[field] = {};
   }
 }
 

@@ -183,7 +183,7 @@ void join_repeated_segments(std::vector<SpeakerLog>& logs) {
     if (log.traces) log.traces.change().tape.renumber(places);
     // A line between the two is one of those that came twice.
     for (size_t i = 0; i < places.size(); ++i) {
-      const SourceRef first = log.comms.all[static_cast<size_t>(places[i])].started;
+      const SourceRef first = log.comms.all[places[i]].started;
       std::erase_if(log.starts,
                     [&](SourceRef start) { return first < start && start < begins[i]; });
     }

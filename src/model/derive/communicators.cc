@@ -97,7 +97,7 @@ class Grouping {
         key.ordinal = splits_of[segment.parent]++;
       }
       const int index = group_for(key, segment.rank);
-      Communicator& group = groups_[static_cast<size_t>(index)];
+      Communicator& group = groups_[index];
       CommRank& member = group.ranks.emplace_back();
       member.process = process;
       member.log = log;
@@ -123,19 +123,19 @@ class Grouping {
     std::vector<Communicator> sorted;
     for (const auto& [key, alike] : lookalikes_) {
       for (const int index : alike.groups) {
-        place[static_cast<size_t>(index)] = static_cast<int>(sorted.size());
-        sorted.push_back(std::move(groups_[static_cast<size_t>(index)]));
+        place[index] = static_cast<int>(sorted.size());
+        sorted.push_back(std::move(groups_[index]));
       }
     }
     for (Communicator& group : sorted) {
-      if (group.parent >= 0) group.parent = place[static_cast<size_t>(group.parent)];
+      if (group.parent >= 0) group.parent = place[group.parent];
     }
     return sorted;
   }
 
  private:
   bool is_full(int index) const {
-    const Communicator& group = groups_[static_cast<size_t>(index)];
+    const Communicator& group = groups_[index];
     return group.nranks > 0 && group.ranks.size() >= static_cast<size_t>(group.nranks);
   }
 
@@ -293,7 +293,7 @@ void build_communicators(Job& job) {
   int room = kMaxUnseenRanks;
   for (auto& [comm, g] : found) {
     if (comm.inferred) comm.id = fmt::format("inferred-{}", ++inferred);
-    if (comm.parent >= 0) comm.parent = place_of_group[static_cast<size_t>(comm.parent)];
+    if (comm.parent >= 0) comm.parent = place_of_group[comm.parent];
     add_unseen_ranks(comm, room);
     sort_unless_sorted(comm.ranks, {},
                        [](const CommRank& rank) { return std::tuple(rank.rank < 0, rank.rank); });
@@ -330,8 +330,8 @@ NamedSections sections_by_pointer(const Job& job) {
       const bool is_first = named.by_line.empty();
       for (const int each :
            is_first ? std::span<const int>(named.all) : std::span(&named.all.back(), 1)) {
-        named.by_line.try_emplace(all[static_cast<size_t>(each)].started, each);
-        named.by_line.try_emplace(all[static_cast<size_t>(each)].completed, each);
+        named.by_line.try_emplace(all[each].started, each);
+        named.by_line.try_emplace(all[each].completed, each);
       }
     }
   }
@@ -354,8 +354,8 @@ int section_of(const Job& job, const CommRank& rank, const NamedSections& sectio
     return first == INT32_MAX ? -1 : first;
   }
   for (const int s : named->second.all) {
-    const auto& all = job.logs[static_cast<size_t>(rank.log)].inits.all();
-    const InitSection& section = all[static_cast<size_t>(s)];
+    const auto& all = job.logs[rank.log].inits.all();
+    const InitSection& section = all[s];
     const bool same_start = segment.started.line != 0 && section.started == segment.started;
     const bool same_end = segment.completed.line != 0 && section.completed == segment.completed;
     if (same_start || same_end) return s;
@@ -380,7 +380,7 @@ CommGraphs graphs_of(const Job& job, const Communicator& comm) {
     const InitSection* section = init_section(job, rank);
     if (section == nullptr) continue;
     sayings.push_back({rank.rank, section});
-    const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
+    const SpeakerLog& log = job.logs[rank.log];
     torn |= log.torn || ends_in_graph_line(log);
   }
   return build_comm_graphs(comm.nranks, sayings, torn);

@@ -47,7 +47,7 @@ void join_communicator(Job& job, Process& process, size_t index) {
   process.cut |= job.losses.count(Loss::LineLeftOut) > 0;
   const int64_t input = input_of(job, log.last);
   if (input >= 0) {
-    process.cut |= job.inputs[static_cast<size_t>(input)].status == InputStatus::Cut;
+    process.cut |= job.inputs[input].status == InputStatus::Cut;
   }
 }
 
@@ -449,7 +449,7 @@ class Directory {
     }
     // A voice that names nobody is that of the process that wrote its file, if that is certain.
     if (speaker.input < 0 || !speaker.host.empty()) return -1;
-    const JobInput& input = job_.inputs[static_cast<size_t>(speaker.input)];
+    const JobInput& input = job_.inputs[speaker.input];
     if (input.rank >= 0) return look_up(by_name_, Speaker{.rank = input.rank});
     return look_up(by_name_, Speaker{.host = input.host, .pid = input.pid});
   }
@@ -502,7 +502,7 @@ void add_other_speakers(Job& job, const ListedRanks& listed, bool has_labelled_r
     const bool has_rank = has_labelled_ranks || !is_label_only(job.logs[i]);
     const int known = directory.find(job.logs[i], has_rank);
     if (known >= 0) {
-      Process& process = job.processes[static_cast<size_t>(known)];
+      Process& process = job.processes[known];
       join_communicator(job, process, i);
       // Nothing but this voice says which rank it is.
       if (process.rank < 0 && has_rank && speaker.rank >= 0) {
@@ -516,7 +516,7 @@ void add_other_speakers(Job& job, const ListedRanks& listed, bool has_labelled_r
     process.pid = speaker.pid;
     process.rank = has_rank ? speaker.rank : -1;
     const bool is_nameless = speaker.input >= 0 && process.host.empty() && process.pid < 0;
-    if (is_nameless) process.rank = job.inputs[static_cast<size_t>(speaker.input)].rank;
+    if (is_nameless) process.rank = job.inputs[speaker.input].rank;
     // "(Worker pid=4242) [rank3]: …": other lines of that process have the pid alone.
     if (process.rank >= 0 && process.pid < 0) {
       process.pid = parse_header(job.logs[i].last_text).prefix.pid;

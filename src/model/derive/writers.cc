@@ -152,7 +152,7 @@ NamedWriters writers_by_input(const Job& job, const std::map<uint64_t, FileWrite
   for (const auto& [unit, writer] : writers) {
     const int64_t input = input_of(job, {unit, 1});
     if (input < 0) continue;
-    named[static_cast<size_t>(input)].add(writer.host, writer.pid, writer.several);
+    named[input].add(writer.host, writer.pid, writer.several);
   }
   return named;
 }
@@ -333,7 +333,7 @@ void name_ranks(Job& job) {
   std::map<std::pair<std::string_view, std::string_view>, Agreement> known;
   for (const auto& [input, named] : ranks) {
     if (input < 0 || named.empty()) continue;
-    for (const auto& [around, number] : numbers_in(job.inputs[static_cast<size_t>(input)].path)) {
+    for (const auto& [around, number] : numbers_in(job.inputs[input].path)) {
       Agreement& agreement = known[around];
       agreement.is_broken |= named.size() > 1 || number != *named.begin();
       agreement.ranks.insert(*named.begin());
@@ -363,7 +363,7 @@ void build_writers(Job& job, const std::map<uint64_t, FileWriter>& writers) {
   for (SpeakerLog& log : job.logs) {
     // Of those that name nobody.
     if (log.speaker != Speaker{.input = log.speaker.input} || log.speaker.input < 0) continue;
-    const JobInput& input = job.inputs[static_cast<size_t>(log.speaker.input)];
+    const JobInput& input = job.inputs[log.speaker.input];
     // A process that speaks itself is joined with this voice later.
     if (input.pid < 0 || !spoken_for.emplace(input.host, input.pid).second) continue;
     log.speaker.host = input.host;

@@ -339,8 +339,8 @@ std::optional<bool> stand_there(const Job& job, const Communicator& comm, int pr
                                 uint64_t index, const CallSignature& own) {
   for (const CallAccount& account : call_ledger(job, CallSource::Watchdog)) {
     const auto number = given_up(account);
-    const bool is_of_it = account.communicator >= 0 &&
-                          &job.communicators[static_cast<size_t>(account.communicator)] == &comm;
+    const bool is_of_it =
+        account.communicator >= 0 && &job.communicators[account.communicator] == &comm;
     if (!is_of_it || !number || *number <= index) continue;
     const auto rank = std::ranges::find(account.ranks, process, &LedgerRank::process);
     const LedgerCall* call = rank == account.ranks.end() ? nullptr : rank->call(*number);
@@ -454,7 +454,7 @@ NumberedLines numbered_lines(const Job& job, const Communicator& comm) {
   NumberedLines lines;
   if (!comm.difference || !comm.difference->is_exact()) return lines;
   for (const CallCamp& camp : comm.difference->camps) {
-    const CommRank& rank = comm.ranks[static_cast<size_t>(camp.members.front())];
+    const CommRank& rank = comm.ranks[camp.members.front()];
     if (!add_numbered(job, rank, comm.difference->index, lines)) return {};
   }
   return lines;
@@ -464,7 +464,7 @@ NumberedLines numbered_lines(const Job& job, const Communicator& comm) {
 /// above.
 NumberedLines numbered_lines(const Job& job, const Communicator& comm, const CallGap& gap) {
   NumberedLines lines;
-  if (!add_numbered(job, comm.ranks[static_cast<size_t>(gap.member)], gap.index, lines)) return {};
+  if (!add_numbered(job, comm.ranks[gap.member], gap.index, lines)) return {};
   const bool is_any_whole = std::ranges::any_of(comm.ranks, [&](const CommRank& rank) {
     return call_coverage(job, comm, rank) == CallCoverage::Counted &&
            add_numbered(job, rank, gap.index, lines);

@@ -175,7 +175,7 @@ CallDoubt call_doubt(const Job& job, const Communicator& comm, const CommRank& r
   if (process.restarted) return CallDoubt::Restarted;
   if (job.losses.count(Loss::LineLeftOut) > 0) return CallDoubt::LeftOut;
   const Callers& callers = job.answers.of<&find_callers>(job);
-  if (!callers.print_calls[static_cast<size_t>(rank.process)]) return CallDoubt::NoLines;
+  if (!callers.print_calls[rank.process]) return CallDoubt::NoLines;
   if (calls->total > 0 && !is_in_one_input(job, *calls)) return CallDoubt::Scattered;
   const CommSegment& segment = segment_of(job, rank);
   if (!has_its_beginning(segment)) return CallDoubt::Headless;

@@ -126,7 +126,7 @@ std::vector<ShortLog> short_logs(const Job& job) {
     for (const CallAccount& witness : call_ledger(job, source)) {
       if (witness.communicator < 0) continue;
       const auto& lines = call_ledger(job, CallSource::Lines);
-      add_short_logs(lines[static_cast<size_t>(witness.communicator)], witness, result);
+      add_short_logs(lines[witness.communicator], witness, result);
     }
     if (!result.empty()) break;
   }
@@ -136,7 +136,7 @@ std::vector<ShortLog> short_logs(const Job& job) {
 
 void mark_short_logs(Job& job) {
   for (const ShortLog& log : short_logs(job)) {
-    Process& process = job.processes[static_cast<size_t>(log.process)];
+    Process& process = job.processes[log.process];
     (log.ends_early ? process.cut : process.torn) = true;
   }
   job.answers = {};  // The job is not built yet.

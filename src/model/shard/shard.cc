@@ -408,7 +408,7 @@ void ShardWriter::add_first(const CachedCallLine& line, uint64_t number) {
   tally.log = &speaker_of(event);
   tally.lives = tally.log->comms.lives();
   tally.segment = tally.log->comms.living_segment(call.comm);
-  tally.calls = &tally.log->comms.all[static_cast<size_t>(tally.segment)].calls.change();
+  tally.calls = &tally.log->comms.all[tally.segment].calls.change();
   tally.track = &tally.log->calls.change();
   tally.tape_id = tally.track->tape.id_of(tally.segment, call.call);
   tally.hash = hash_of(comparable(call.call));

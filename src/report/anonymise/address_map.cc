@@ -16,11 +16,11 @@ constexpr int kIpv4Bits = 32;
 constexpr int kIpv6Bits = 128;
 
 bool get_bit(const AddressBits& address, int bit) {
-  return (address.bytes[static_cast<size_t>(bit / 8)] >> (7 - bit % 8) & 1) != 0;
+  return (address.bytes[bit / 8] >> (7 - bit % 8) & 1) != 0;
 }
 
 void set_bit(AddressBits& address, int bit, bool value) {
-  uint8_t& byte = address.bytes[static_cast<size_t>(bit / 8)];
+  uint8_t& byte = address.bytes[bit / 8];
   const auto mask = static_cast<uint8_t>(1U << (7 - bit % 8));
   byte = static_cast<uint8_t>(value ? byte | mask : byte & ~mask);
 }

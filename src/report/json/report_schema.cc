@@ -263,7 +263,7 @@ constexpr Key<Verdict> kVerdict[] = {
 };
 
 const EndOf& end_of_process(const Job& job, const Process& process) {
-  return outcome_of(job).processes[static_cast<size_t>(&process - job.processes.data())];
+  return outcome_of(job).processes[&process - job.processes.data()];
 }
 
 constexpr Key<Process> kProcess[] = {
@@ -420,7 +420,7 @@ constexpr Key<JobInput> kInput[] = {
 };
 
 uint64_t times_of(const Job& job, const LossRow& loss) {
-  return job.losses.counts[static_cast<size_t>(&loss - kLossRows)];
+  return job.losses.counts[&loss - kLossRows];
 }
 
 constexpr Key<LossRow> kLoss[] = {

@@ -83,7 +83,7 @@ void group_by_host(CommonCalls& calls) {
     const int next = static_cast<int>(calls.hosts.size());
     const int index = host.empty() ? next : known.try_emplace(host, next).first->second;
     if (index == next) calls.hosts.emplace_back();
-    calls.hosts[static_cast<size_t>(index)].push_back(r);
+    calls.hosts[index].push_back(r);
     calls.host_of.push_back(index);
     calls.parties.push_back({r});
   }
@@ -156,7 +156,7 @@ std::vector<CallSeries> how_far_behind(const CommonCalls& calls, const RankValue
 /// By rank and call: `times` by the first host's clock. `offsets`: of the clocks.
 RankValues by_one_clock(const CommonCalls& calls, RankValues times, const RankValues& offsets) {
   for (size_t r = 0; r < times.size(); ++r) {
-    const CallSeries& ahead = offsets[static_cast<size_t>(calls.host_of[r])];
+    const CallSeries& ahead = offsets[calls.host_of[r]];
     for (size_t c = 0; c < times[r].size(); ++c) times[r][c] -= ahead[c];
   }
   return times;

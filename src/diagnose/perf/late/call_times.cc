@@ -31,8 +31,8 @@ void add_rank(RankTimes rank, SourceRef where, CallTimes& times) {
   for (const TimedCall& call : rank.calls) {
     if (std::isfinite(call.duration)) durations.push_back(call.duration);
   }
-  std::string text = fmt::format("rank {}: times of {}", rank.rank,
-                                 plural(static_cast<int64_t>(rank.calls.size()), "call"));
+  std::string text =
+      fmt::format("rank {}: times of {}", rank.rank, plural(rank.calls.size(), "call"));
   if (!durations.empty()) text += fmt::format(", median {:.1f} ms", median_of(durations) / 1000);
   times.evidence.push_back({{where.unit, 0}, std::move(text)});
   times.ranks.push_back(std::move(rank));
@@ -224,7 +224,7 @@ std::vector<std::pair<const CommRank*, const CollectiveCalls*>> comparable_calls
 /// True if its process makes calls on another communicator between those of this one.
 bool calls_elsewhere(const Job& job, const CommRank& rank, uint64_t own) {
   constexpr uint64_t kFew = 20;
-  for (const CommSegment& segment : job.logs[static_cast<size_t>(rank.log)].comms.all) {
+  for (const CommSegment& segment : job.logs[rank.log].comms.all) {
     if (&segment == &segment_of(job, rank) || segment.nranks == 1) continue;
     if (calls_of(segment).total * kFew > own) return true;
   }

@@ -297,8 +297,7 @@ std::string what_is_missing(const CallTimes& times, const CommonCalls& calls) {
   }
   if (calls.size() < kLeastCalls) {
     return fmt::format("{} were made by {} with times, and {} are needed",
-                       plural(static_cast<int64_t>(calls.size()), "call"),
-                       ranks_words(known, times.nranks), kLeastCalls);
+                       plural(calls.size(), "call"), ranks_words(known, times.nranks), kLeastCalls);
   }
   if (times.has_unknown_waits) {
     return "the ranks also wait in calls of other communicators, and for how long is unknown";

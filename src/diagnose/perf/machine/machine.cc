@@ -41,7 +41,7 @@ struct MeasuredScope {
   bool any_file = true;     ///< Nothing was measured: all files are asked.
   const Communicator* comm = nullptr;  ///< That was measured; nullptr: not known.
 
-  bool asks(int process) const { return process >= 0 && asked[static_cast<size_t>(process)] != 0; }
+  bool asks(int process) const { return process >= 0 && asked[process] != 0; }
 
   /// A file that is beside the table's or above it.
   bool asks_file(std::string_view path) const {
@@ -51,7 +51,7 @@ struct MeasuredScope {
   /// The same of the file of a line.
   bool asks_file(SourceRef where) const {
     const int64_t input = input_number(job, where);
-    return any_file || (input >= 0 && asks_file(job.inputs[static_cast<size_t>(input)].path));
+    return any_file || (input >= 0 && asks_file(job.inputs[input].path));
   }
 };
 
@@ -69,7 +69,7 @@ void ask_processes(const Measurement& measurement, MeasuredScope& scope) {
   if (any) return;
   std::ranges::fill(scope.asked, 1);
   for (const int p : processes_of_other_runs(job, measurement.process)) {
-    scope.asked[static_cast<size_t>(p)] = 0;
+    scope.asked[p] = 0;
   }
 }
 
@@ -91,12 +91,12 @@ MeasuredScope scope_of(const Job& job, const Measurement& measurement) {
   const int64_t input = input_number(job, measurement.first);
   MeasuredScope scope = {
       .job = job, .asked = std::vector<char>(job.processes.size()), .any_file = input < 0};
-  if (input >= 0) scope.folder = folder_of(job.inputs[static_cast<size_t>(input)].path);
+  if (input >= 0) scope.folder = folder_of(job.inputs[input].path);
   ask_processes(measurement, scope);
   scope.comm = communicator_of(measurement, scope);
   if (scope.comm != nullptr) {
     for (const CommRank& rank : scope.comm->ranks) {
-      if (rank.process >= 0) scope.asked[static_cast<size_t>(rank.process)] = 1;
+      if (rank.process >= 0) scope.asked[rank.process] = 1;
     }
   }
   return scope;
@@ -378,8 +378,8 @@ void add_settings(const Measurement& measurement, const MeasuredScope& scope, Ma
 /// Slowest of the PCI links above a node, GB/s; -1: none is known.
 double slowest_pci(const SystemTopology& system, int node) {
   double slowest = -1;
-  for (int at = node; at >= 0; at = system.nodes[static_cast<size_t>(at)].parent) {
-    const SystemNode& here = system.nodes[static_cast<size_t>(at)];
+  for (int at = node; at >= 0; at = system.nodes[at].parent) {
+    const SystemNode& here = system.nodes[at];
     if (here.link != "PCI" || here.bw <= 0) continue;
     slowest = slowest < 0 ? here.bw : std::min(slowest, here.bw);
   }
@@ -452,7 +452,7 @@ void add_topology_links(const MeasuredScope& scope, const std::vector<std::strin
     for (const SystemLink& link : topology.system.links) {
       if (link.type != "NVL" && link.type != "XGMI") continue;
       const auto is_a = [&](int node, std::string_view kind) {
-        return node >= 0 && topology.system.nodes[static_cast<size_t>(node)].name.kind == kind;
+        return node >= 0 && topology.system.nodes[node].name.kind == kind;
       };
       if (!is_a(link.from, "GPU")) continue;
       if (is_a(link.to, "GPU")) lower(machine.nvlink_peer, link.bw);

@@ -45,7 +45,7 @@ Question question_of(const NumberedRuns& all, const std::vector<Suspects>& expla
                      const std::vector<Suspects>& doubts) {
   Question question = {.all = all, .explanations = explanations, .doubts = doubts};
   for (const NumberedRun& run : all.runs) {
-    const bool told = all.groups[static_cast<size_t>(run.group)].told;
+    const bool told = all.groups[run.group].told;
     const bool with_all_rails = run.rail < 0 && run.parts.empty();
     if (told && run.pace == Pace::Fast && with_all_rails) question.cleared |= run.hosts;
   }
@@ -77,7 +77,7 @@ bool is_seen(const Question& question, int group, std::span<const NumberedSuspec
   if (any_fast && any_slow) return true;
   if (group < 0) return question.first_tell;
   const NumberedRuns& all = question.all;
-  const RunGroup& known = all.groups[static_cast<size_t>(group)];
+  const RunGroup& known = all.groups[group];
   if (known.told) return true;
   for (const size_t n : known.runs) {
     const NumberedRun& made = all.runs[n];
@@ -503,7 +503,7 @@ std::vector<NodeSetRun> named(const NumberedRuns& all, const RunSet& run_set) {
     for (size_t host = 0; host < all.hosts.size(); ++host) {
       if (run.hosts.test(host)) with_names.hosts.push_back(all.hosts[host]);
     }
-    if (run.rail >= 0) with_names.rail = all.rails[static_cast<size_t>(run.rail)];
+    if (run.rail >= 0) with_names.rail = all.rails[run.rail];
   }
   return next;
 }

@@ -123,7 +123,7 @@ std::vector<Suspects> doubts_of(const NumberedRuns& all, const Suspects& possibl
 
 std::vector<Suspect> named(const NumberedRuns& all, const Suspects& suspects) {
   const auto name = [](const std::vector<std::string>& names, int n) {
-    return n < 0 ? std::string() : names[static_cast<size_t>(n)];
+    return n < 0 ? std::string() : names[n];
   };
   std::vector<Suspect> with_names;
   for (const NumberedSuspect& suspect : suspects) {
@@ -187,21 +187,19 @@ std::string next_text(const std::vector<NodeSetRun>& next) {
 std::string found_text(const NumberedRuns& all, const Suspects& answer, size_t slow,
                        size_t compared) {
   std::string text = fmt::format(
-      "{} of {} {} slow, and just {} {}.", slow, plural(static_cast<int64_t>(compared), "run"),
-      slow == 1 ? "is" : "are", slow == 1 ? "this one has" : "these have",
-      suspects_text(named(all, answer), " and "));
+      "{} of {} {} slow, and just {} {}.", slow, plural(compared, "run"), slow == 1 ? "is" : "are",
+      slow == 1 ? "this one has" : "these have", suspects_text(named(all, answer), " and "));
   if (all.hosts.size() == 2) text += " No third host shows whether all pairs are as slow.";
   for (const NumberedSuspect& suspect : answer) {
     if (suspect.kind != SuspectKind::Host) continue;
-    const std::vector<int>& rails = all.rails_of[static_cast<size_t>(suspect.host)];
-    const std::string& host = all.hosts[static_cast<size_t>(suspect.host)];
+    const std::vector<int>& rails = all.rails_of[suspect.host];
+    const std::string& host = all.hosts[suspect.host];
     if (rails.empty()) {
       text += fmt::format(
           " It may be one NIC of {}: runs with one NIC at a time (NCCL_IB_HCA) would show that.",
           host);
     } else if (rails.size() == 1) {
-      text += fmt::format(" Of {} only {} was used.", host,
-                          all.rails[static_cast<size_t>(rails.front())]);
+      text += fmt::format(" Of {} only {} was used.", host, all.rails[rails.front()]);
     }
   }
   return text;
@@ -209,7 +207,7 @@ std::string found_text(const NumberedRuns& all, const Suspects& answer, size_t s
 
 void list_runs(const NumberedRuns& all, NodeSetAnswer& answer) {
   for (const NumberedRun& run : all.runs) {
-    const bool told = all.groups[static_cast<size_t>(run.group)].told;
+    const bool told = all.groups[run.group].told;
     std::vector<std::string>& names = !told || run.pace == Pace::Unclear ? answer.unclear
                                       : run.pace == Pace::Fast           ? answer.fast
                                                                          : answer.slow;
@@ -230,7 +228,7 @@ HostSet hosts_in_question(const NumberedRuns& all) {
   HostSet hosts;
   for (size_t n = 0; n < all.hosts.size(); ++n) hosts.set(n);
   for (const NumberedRun& run : all.runs) {
-    const bool told = all.groups[static_cast<size_t>(run.group)].told;
+    const bool told = all.groups[run.group].told;
     if (told && run.pace == Pace::Slow) hosts &= run.hosts;
   }
   return hosts;

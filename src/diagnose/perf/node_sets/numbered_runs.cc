@@ -53,7 +53,7 @@ void read_rails_of_hosts(const std::vector<NodeSetRun>& runs, NumberedRuns& all)
   for (const NodeSetRun& run : runs) {
     for (size_t n = 0; n < run.hosts.size(); ++n) {
       if (!std::ranges::binary_search(all.hosts, run.hosts[n]) || !is_usable(run)) continue;
-      std::set<int>& there = rails[static_cast<size_t>(index_in(all.hosts, run.hosts[n]))];
+      std::set<int>& there = rails[index_in(all.hosts, run.hosts[n])];
       for (const std::string& rail : run.rails) there.insert(index_in(all.rails, rail));
       const std::string& part = part_of(run, n);
       if (!part.empty()) there.insert(index_in(all.rails, part));
@@ -257,7 +257,7 @@ std::optional<Suspects> possible_suspects(const NumberedRuns& all, size_t most) 
   std::vector<HostSet> fast_with(all.hosts.size());  // Two hosts of one fast run clear their link.
   HostSet cleared;
   for (const NumberedRun& compared : all.runs) {
-    const RunGroup& group = all.groups[static_cast<size_t>(compared.group)];
+    const RunGroup& group = all.groups[compared.group];
     if (!group.told || compared.pace != Pace::Fast) continue;
     fast.push_back(&compared);
     if (!group.may_spare_host()) cleared |= compared.hosts;
@@ -283,7 +283,7 @@ std::optional<Suspects> possible_suspects(const NumberedRuns& all, size_t most) 
   for (int host = 0; host < nhosts; ++host) add({SuspectKind::Host, host});
   std::map<int, int> hosts_with;
   for (int host = 0; host < nhosts; ++host) {
-    const std::vector<int>& rails = all.rails_of[static_cast<size_t>(host)];
+    const std::vector<int>& rails = all.rails_of[host];
     for (const int rail : rails) ++hosts_with[rail];
     // A host's only rail is as good as the host.
     if (rails.size() < 2) continue;
