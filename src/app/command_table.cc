@@ -126,8 +126,7 @@ void add_input_flags(CommandRow& command, InputOptions& input) {
 }
 
 void add_outcome_flag(CommandRow& command, InputOptions& input) {
-  add_choice(command, kJudgingFlags, "--outcome", input.stated,
-             in_order<StatedOutcome>({"hung", "crashed", "slow", "finished"}),
+  add_choice(command, kJudgingFlags, "--outcome", input.stated, in_order<StatedOutcome>(),
              "what you saw of the job's end, which its logs may not tell: hung (their end is where "
              "it stood still), crashed, slow, finished");
 }

@@ -160,7 +160,8 @@ std::vector<std::string_view> words_of(const Choices& choices) {
 
 /// The values of an enum by their words, which stand in its order.
 template <typename Value>
-std::vector<Choice<Value>> in_order(std::initializer_list<std::string_view> words) {
+std::vector<Choice<Value>> in_order(
+    const std::vector<std::string_view>& words = words_of_enum<Value>()) {
   std::vector<Choice<Value>> choices;
   for (const std::string_view word : words) {
     choices.push_back({word, static_cast<Value>(choices.size())});

@@ -21,6 +21,7 @@ enum class ExitStatus {
 
 /// From which severity on findings make the run fail, in the order of Severity.
 enum class FailOn { Error, Warning, Info, Never };
+constexpr std::string_view enum_words(FailOn) { return "error|warning|info|never"; }
 
 /// True if an input of that status lacks something that it should have had.
 inline bool is_partial(InputStatus status) {

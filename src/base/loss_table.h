@@ -26,10 +26,7 @@ enum class InputStatus {
 };
 
 /// "whole", "cut": lower case, stable, for reports.
-constexpr std::string_view to_string(InputStatus status) {
-  constexpr std::string_view kNames[] = {"whole", "skipped", "cut", "unreadable"};
-  return kNames[static_cast<size_t>(status)];
-}
+constexpr std::string_view enum_words(InputStatus) { return "whole|skipped|cut|unreadable"; }
 
 /// The ways in which input can be lost or misread. One row of loss_rows.table each, in this order.
 enum class Loss {

@@ -134,6 +134,28 @@ inline std::string capitalised(std::string text) {
   return text;
 }
 
+// The values of enums, as files, rules and reports spell them.
+//
+//   enum class Role { Cause, Symptom, Advice };
+//   constexpr std::string_view enum_words(Role) { return "cause|symptom|advice"; }
+//       → to_string(Role::Symptom) is "symptom"
+//
+// enum_words() stands beside the enum, with the words of its values in their order.
+
+template <typename Enum>
+requires requires(Enum value) { enum_words(value); }
+constexpr std::string_view to_string(Enum value) {
+  std::string_view words = enum_words(value);
+  for (auto n = static_cast<size_t>(value); n > 0; --n) words.remove_prefix(words.find('|') + 1);
+  return words.substr(0, words.find('|'));
+}
+
+/// All of them, in the enum's order.
+template <typename Enum>
+std::vector<std::string_view> words_of_enum() {
+  return split(enum_words(Enum()), '|');
+}
+
 // Which bytes does a text hold that most log lines do not?
 //
 //   "n1:7:7 [0] NCCL INFO Using network Socket"   neither

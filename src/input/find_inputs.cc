@@ -493,11 +493,6 @@ Content sniff_content(std::string_view head) {
   return is_binary(head) ? Content::Binary : Content::Text;
 }
 
-std::string_view to_string(Compression compression) {
-  constexpr std::string_view kNames[] = {"none", "gzip", "bzip2", "xz", "zstd"};
-  return kNames[static_cast<size_t>(compression)];
-}
-
 std::string_view to_string(Content content) {
   return kContentRows[static_cast<size_t>(content)].name;
 }

@@ -22,6 +22,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
+
 namespace ncclog {
 
 /// The argument, and the path in the result, that stands for standard input.
@@ -93,7 +95,7 @@ Utf16 sniff_utf16(std::string_view head);
 Content sniff_content(std::string_view head);
 
 /// "gzip", "none": lower case, stable, for reports.
-std::string_view to_string(Compression compression);
+constexpr std::string_view enum_words(Compression) { return "none|gzip|bzip2|xz|zstd"; }
 
 /// "text", "flight_recorder": lower case, stable, for reports.
 std::string_view to_string(Content content);

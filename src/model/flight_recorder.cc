@@ -11,11 +11,6 @@
 
 namespace ncclog {
 
-std::string_view to_string(RecordedState state) {
-  constexpr std::array<std::string_view, 4> kNames = {"", "scheduled", "started", "completed"};
-  return kNames[static_cast<size_t>(state)];
-}
-
 std::string sizes_text(const TensorSizes& sizes, size_t most) {
   std::string text;
   for (size_t i = 0; i < std::min(most, sizes.size()); ++i) {

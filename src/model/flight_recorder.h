@@ -26,7 +26,7 @@ namespace ncclog {
 enum class RecordedState { Unknown, Scheduled, Started, Completed };
 
 /// "scheduled", as PyTorch writes it; "" for Unknown.
-std::string_view to_string(RecordedState state);
+constexpr std::string_view enum_words(RecordedState) { return "|scheduled|started|completed"; }
 
 /// Elements by dimension of each tensor.
 using TensorSizes = std::vector<std::vector<int64_t>>;

@@ -8,13 +8,6 @@
 
 namespace ncclog {
 
-std::string_view to_string(RankState state) {
-  // In the order of the enum.
-  constexpr std::string_view kNames[] = {"not_seen",  "started", "complete", "failed",
-                                         "destroyed", "aborted", "unknown"};
-  return kNames[static_cast<size_t>(state)];
-}
-
 std::string_view last_text(const Job& job, const Process& process) {
   if (process.last_log < 0) return {};
   return job.logs[process.last_log].last_text;

@@ -109,7 +109,9 @@ struct ListedRank {
 
 /// State of a rank of a communicator, as far as the lines go.
 enum class RankState { NotSeen, Started, Complete, Failed, Destroyed, Aborted, Unknown };
-std::string_view to_string(RankState state);
+constexpr std::string_view enum_words(RankState) {
+  return "not_seen|started|complete|failed|destroyed|aborted|unknown";
+}
 
 /// One rank of a communicator.
 struct CommRank {
@@ -219,13 +221,8 @@ enum class StatedOutcome {
   Finished,  ///< It came to its end.
 };
 
-/// As users and reports spell them, in the enum's order.
-inline constexpr std::array<std::string_view, 4> kStatedOutcomeNames = {"hung", "crashed", "slow",
-                                                                        "finished"};
-
-inline constexpr std::string_view to_string(StatedOutcome outcome) {
-  return kStatedOutcomeNames[static_cast<size_t>(outcome)];
-}
+/// As users and reports spell them.
+constexpr std::string_view enum_words(StatedOutcome) { return "hung|crashed|slow|finished"; }
 
 // What was worked out about a job, so that it is worked out once.
 //

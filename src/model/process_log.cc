@@ -178,11 +178,6 @@ Transport transport_of(std::string_view path) {
   return Transport::Other;
 }
 
-std::string_view to_string(Transport transport) {
-  constexpr std::string_view kNames[] = {"P2P", "SHM", "NET", "COLLNET", "other"};
-  return kNames[static_cast<size_t>(transport)];
-}
-
 ConnectionUse& ConnectionUse::operator+=(const ConnectionUse& later) {
   if (channels == 0) return *this = later;
   channels |= later.channels;

@@ -215,7 +215,7 @@ enum class Transport { P2P, SHM, NET, COLLNET, Other };
 
 /// "P2P/CUMEM" → P2P, "direct shared memory" → SHM, "NET/IB/0/GDRDMA" → NET.
 Transport transport_of(std::string_view path);
-std::string_view to_string(Transport transport);
+constexpr std::string_view enum_words(Transport) { return "P2P|SHM|NET|COLLNET|other"; }
 
 struct ConnectionKey {
   int src_rank = 0;

@@ -581,11 +581,6 @@ Tree check_tree(const std::vector<TreePlace>& places) {
   return give(GraphCheck::Sound, "");
 }
 
-std::string_view to_string(GraphCheck check) {
-  constexpr std::string_view kNames[] = {"unknown", "sound", "broken"};
-  return kNames[static_cast<size_t>(check)];
-}
-
 std::vector<TreePlace> parse_trees(std::string_view text, bool cut) {
   std::vector<TreePlace> places;
   const std::vector<std::string_view> words = split_blanks(text);

@@ -119,7 +119,7 @@ void add_system(SystemTopology& topology, const SystemTopology& other,
 enum class GraphCheck { Unknown, Sound, Broken };
 
 /// "unknown", "sound", "broken".
-std::string_view to_string(GraphCheck check);
+constexpr std::string_view enum_words(GraphCheck) { return "unknown|sound|broken"; }
 
 /// A ring, with all channels that use it.
 struct Ring {

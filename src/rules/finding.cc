@@ -16,32 +16,6 @@
 
 namespace ncclog {
 
-std::string_view to_string(Severity severity) {
-  constexpr std::string_view kNames[] = {"error", "warning", "info"};
-  return kNames[static_cast<size_t>(severity)];
-}
-
-std::string_view to_string(Confidence confidence) {
-  constexpr std::string_view kNames[] = {"certain", "likely", "possible"};
-  return kNames[static_cast<size_t>(confidence)];
-}
-
-std::string_view to_string(Role role) {
-  constexpr std::string_view kNames[] = {"cause", "symptom", "advice"};
-  return kNames[static_cast<size_t>(role)];
-}
-
-std::string_view to_string(HostCheck::Answer answer) {
-  constexpr std::string_view kNames[] = {"none", "confirmed", "refuted", "shown"};
-  return kNames[static_cast<size_t>(answer)];
-}
-
-std::string_view to_string(VerdictStatus status) {
-  constexpr std::string_view kNames[] = {"problem", "suspicious", "clean", "nothing_found",
-                                         "cannot_judge"};
-  return kNames[static_cast<size_t>(status)];
-}
-
 namespace {
 
 /// Lines of amd_words.table: a word for NVIDIA's tools, and AMD's.

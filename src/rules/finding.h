@@ -19,9 +19,9 @@ enum class Confidence { Certain, Likely, Possible };
 /// A cause explains, a symptom is explained, advice stands beside both.
 enum class Role { Cause, Symptom, Advice };
 
-std::string_view to_string(Severity severity);
-std::string_view to_string(Confidence confidence);
-std::string_view to_string(Role role);
+constexpr std::string_view enum_words(Severity) { return "error|warning|info"; }
+constexpr std::string_view enum_words(Confidence) { return "certain|likely|possible"; }
+constexpr std::string_view enum_words(Role) { return "cause|symptom|advice"; }
 
 /// Whom a finding is about; what is unknown stays empty or -1.
 struct Subject {
@@ -48,7 +48,7 @@ struct HostCheck {
   bool is_against_finding = false;
 };
 
-std::string_view to_string(HostCheck::Answer answer);
+constexpr std::string_view enum_words(HostCheck::Answer) { return "none|confirmed|refuted|shown"; }
 
 /// One finding. Instances of one rule are merged into one finding: hosts, ranks and evidence are
 /// unions, the subject is the first instance.
@@ -112,7 +112,9 @@ struct EndedOverlay {
 /// Clean needs proof: nothing was found, and the job evidently finished. NothingFound is every
 /// other log without a finding that matters.
 enum class VerdictStatus { Problem, Suspicious, Clean, NothingFound, CannotJudge };
-std::string_view to_string(VerdictStatus status);
+constexpr std::string_view enum_words(VerdictStatus) {
+  return "problem|suspicious|clean|nothing_found|cannot_judge";
+}
 
 struct Verdict {
   VerdictStatus status = VerdictStatus::CannotJudge;

@@ -551,7 +551,8 @@ constexpr std::pair<std::string_view, MessagePart::Type> kNamedParts[] = {
 std::optional<MessagePart> fact_part(Place place, std::string_view name,
                                      const ConditionNames& names) {
   const std::string_view scope = name.substr(0, name.find('.'));
-  if (!equals_one_of(scope, scope_names()) || names.labels.contains(scope)) return std::nullopt;
+  if (!equals_one_of(scope, words_of_enum<Scope>()) || names.labels.contains(scope))
+    return std::nullopt;
   constexpr std::string_view kWhat = ".what";
   MessagePart part;
   part.type = MessagePart::Type::Fact;

@@ -18,15 +18,11 @@
 
 namespace ncclog {
 
-Severity severity_of(const RuleNode& node) {
-  return enum_of<Severity>(node, "severity", {"error", "warning", "info"});
-}
+Severity severity_of(const RuleNode& node) { return enum_of<Severity>(node, "severity"); }
 
 namespace {
 
-Confidence confidence_of(const RuleNode& node) {
-  return enum_of<Confidence>(node, "confidence", {"certain", "likely", "possible"});
-}
+Confidence confidence_of(const RuleNode& node) { return enum_of<Confidence>(node, "confidence"); }
 
 // What stands under the keys of a rule.
 
@@ -154,14 +150,10 @@ constexpr MapKey<RuleLoad> kKeys[] = {
     {"title", true, [](auto& node, auto& to) { to.rule.title = scalar_of(node, "a title"); }},
     {"severity", true, [](auto& node, auto& to) { to.rule.severity = severity_of(node); }},
     {"confidence", true, [](auto& node, auto& to) { to.rule.confidence = confidence_of(node); }},
-    {"role", true,
-     [](auto& node, auto& to) {
-       to.rule.role = enum_of<Role>(node, "role", {"cause", "symptom", "advice"});
-     }},
+    {"role", true, [](auto& node, auto& to) { to.rule.role = enum_of<Role>(node, "role"); }},
     {"per", false,
      [](auto& node, auto& to) {
-       to.rule.per =
-           enum_of<Scope>(node, "scope", Names(scope_names().begin(), scope_names().end()));
+       to.rule.per = enum_of<Scope>(node, "scope");
        to.names.per = to.rule.per;
      }},
     {"needs", false, load_needs},

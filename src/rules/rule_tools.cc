@@ -189,12 +189,6 @@ std::pair<Standing, std::string> outcome_of(const Rule& rule, const Explanation&
 
 }  // namespace
 
-std::string_view to_string(Standing outcome) {
-  constexpr std::string_view kNames[] = {"found", "suppressed", "not_judged", "undecided",
-                                         "does_not_hold"};
-  return kNames[static_cast<size_t>(outcome)];
-}
-
 /// Of one run, or, for a rule about the runs, of what was read.
 static Explanation explain_of(const Rulebook& rulebook, const Job& job, const Rule& rule) {
   JobView view(job);

@@ -65,7 +65,9 @@ struct ExplainedInstances {
 enum class Standing { Found, Suppressed, NotJudged, Undecided, DoesNotHold };
 
 /// "found", "suppressed", "not_judged", …
-std::string_view to_string(Standing outcome);
+constexpr std::string_view enum_words(Standing) {
+  return "found|suppressed|not_judged|undecided|does_not_hold";
+}
 
 struct Explanation {
   std::string id;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace ncclog {
 
@@ -139,7 +140,8 @@ size_t word_of(const RuleNode& node, std::string_view what, const Names& names);
 
 /// The same where the names are those of an enum, in its order.
 template <typename Enum>
-Enum enum_of(const RuleNode& node, std::string_view what, const Names& names) {
+Enum enum_of(const RuleNode& node, std::string_view what,
+             const Names& names = words_of_enum<Enum>()) {
   return static_cast<Enum>(word_of(node, what, names));
 }
 

@@ -42,7 +42,7 @@ void fill(Random& random, T& value) {
   } else if constexpr (std::same_as<T, std::string>) {
     value = text_of(random);
   } else if constexpr (std::is_enum_v<T>) {
-    value = static_cast<T>(pick(random, static_cast<int>(kEnumWords<T>.count())));
+    value = static_cast<T>(pick(random, static_cast<int>(words_of_enum<T>().size())));
   } else if constexpr (is_optional<T>) {
     if (random() % 2 == 0) fill(random, value.emplace());
   } else if constexpr (is_vector<T>) {

@@ -234,8 +234,7 @@ void add_judging_flags(CommandRow& command, AnalyzeOptions& options) {
   add_flag(command, kJudgingFlags, "--with-host FILE", options.with_hosts,
            "what 'ncclog doctor' wrote on a host of the job (--format json or --record): it "
            "confirms or refutes findings; may be repeated");
-  add_choice(command, kJudgingFlags, "--fail-on", options.fail_on,
-             in_order<FailOn>({"error", "warning", "info", "never"}),
+  add_choice(command, kJudgingFlags, "--fail-on", options.fail_on, in_order<FailOn>(),
              "exit with 1 if there is a finding of this severity or worse (default: error)");
 }
 

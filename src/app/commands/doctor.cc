@@ -83,8 +83,7 @@ void declare_doctor(CommandRow& command) {
   add_rules_flag(command, options.rules);
   add_flag(command, kJudgingFlags, "--expect PROFILE", options.expect,
            "a profile of what a job here should look like: what a host shows of it is checked");
-  add_choice(command, kJudgingFlags, "--fail-on", options.fail_on,
-             in_order<FailOn>({"error", "warning", "info", "never"}),
+  add_choice(command, kJudgingFlags, "--fail-on", options.fail_on, in_order<FailOn>(),
              "exit with 1 if there is a finding of this severity or worse (default: error)");
   add_color_flag(command, options.color);
 }

@@ -73,7 +73,7 @@ bool add_inspected(std::string_view line, Shard& shard) {
 bool is_outcome(std::string_view line, std::optional<StatedOutcome>& stated) {
   constexpr std::string_view kFlag = "--outcome ";
   if (!line.starts_with(kFlag)) return false;
-  const auto& names = kStatedOutcomeNames;
+  const auto names = words_of_enum<StatedOutcome>();
   const auto name = std::ranges::find(names, trim(line.substr(kFlag.size())));
   if (name == names.end()) return false;
   stated = static_cast<StatedOutcome>(name - names.begin());

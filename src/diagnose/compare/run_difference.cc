@@ -233,11 +233,6 @@ bool may_explain(std::string_view cause, std::string_view effect) {
   });
 }
 
-std::string_view to_string(RowState state) {
-  constexpr std::string_view kNames[] = {"differs", "note", "not_comparable"};
-  return kNames[static_cast<size_t>(state)];
-}
-
 RunDifference compare_runs(const ComparedRun& good, const ComparedRun& bad) {
   RunDifference out;
   UntoldRows untold;

@@ -133,7 +133,7 @@ enum class RowState {
 };
 
 /// "differs", "note", "not_comparable".
-std::string_view to_string(RowState state);
+constexpr std::string_view enum_words(RowState) { return "differs|note|not_comparable"; }
 
 struct DifferenceRow {
   Topic topic = Topic::Setting;

@@ -217,11 +217,6 @@ std::vector<TimedStep> timed_steps(std::span<const StepLine> lines) {
 
 }  // namespace
 
-std::string_view to_string(SpeedLikelihood likelihood) {
-  constexpr std::string_view kNames[] = {"likely", "possible", "partly"};
-  return kNames[static_cast<size_t>(likelihood)];
-}
-
 std::optional<SpeedDifference> speed_difference(const Job& good, const Job& bad) {
   const CurvesOfJob good_curves = curves_of(good);
   const CurvesOfJob bad_curves = curves_of(bad);

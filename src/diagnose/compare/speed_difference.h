@@ -42,7 +42,7 @@ enum class SpeedLikelihood {
 };
 
 /// As JSON spells it: "likely", "possible", "partly".
-std::string_view to_string(SpeedLikelihood likelihood);
+constexpr std::string_view enum_words(SpeedLikelihood) { return "likely|possible|partly"; }
 
 /// A difference that may explain it.
 struct SpeedCause {

@@ -17,9 +17,6 @@
 namespace ncclog {
 namespace {
 
-constexpr std::string_view kScopeNames[] = {"job",  "host",         "process",
-                                            "rank", "communicator", "rank_pair"};
-
 /// Processes by host, by rank, or each by itself; so are those without a host or rank, after the
 /// others.
 std::vector<Instance> groups_of_processes(const Job& job, Scope scope) {
@@ -126,10 +123,6 @@ std::string title_of(const Record& record) {
 }
 
 }  // namespace
-
-std::string_view to_string(Scope scope) { return kScopeNames[static_cast<size_t>(scope)]; }
-
-std::span<const std::string_view> scope_names() { return kScopeNames; }
 
 std::vector<Instance> instances_of(const Job& job, Scope scope) {
   switch (scope) {

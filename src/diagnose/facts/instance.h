@@ -17,10 +17,9 @@ namespace ncclog {
 enum class Scope { Job, Host, Process, Rank, Communicator, RankPair };
 
 /// As rule files spell it: "job", "host", …, "rank_pair".
-std::string_view to_string(Scope scope);
-
-/// All of them, in the enum's order.
-std::span<const std::string_view> scope_names();
+constexpr std::string_view enum_words(Scope) {
+  return "job|host|process|rank|communicator|rank_pair";
+}
 
 /// One thing of a scope, and the processes that speak for it.
 struct Instance {

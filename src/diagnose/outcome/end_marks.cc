@@ -677,11 +677,6 @@ std::vector<ExitReport> exit_reports(const Job& job) {
   return job.answers.of<&find_exit_reports>(job);
 }
 
-std::string_view to_string(EndState state) {
-  constexpr std::string_view kNames[] = {"finished", "failed", "stopped", "unfinished", "unknown"};
-  return kNames[static_cast<size_t>(state)];
-}
-
 static std::vector<EndOf> collect_marks(const Job& job) { return MarkCollector(job).collect(); }
 
 const std::vector<EndOf>& end_marks(const Job& job) { return job.answers.of<&collect_marks>(job); }

@@ -113,7 +113,9 @@ enum class EndState {
                ///< still.
   Unknown,     ///< The logs show neither work nor end.
 };
-std::string_view to_string(EndState state);
+constexpr std::string_view enum_words(EndState) {
+  return "finished|failed|stopped|unfinished|unknown";
+}
 
 /// How the job or a process ended, and the line that shows it.
 struct EndOf {

@@ -622,20 +622,6 @@ std::string filter_meant(std::string_view text, std::span<const std::string> nam
   return nearest ? fmt::format("did you mean {}?", *nearest) : std::string();
 }
 
-std::string_view to_string(RemarkKind kind) {
-  constexpr std::array<std::string_view, 16> kNames = {
-      "unknown",         "misspelt",     "other_reader",    "removed",
-      "too_new",         "deprecated",   "invalid",         "contradictory",
-      "workaround",      "costly",       "matches_nothing", "matches_more",
-      "admits_loopback", "not_exported", "differs",         "config_file"};
-  return kNames[static_cast<size_t>(kind)];
-}
-
-std::string_view to_string(RemarkLevel level) {
-  constexpr std::array<std::string_view, 3> kNames = {"error", "warning", "note"};
-  return kNames[static_cast<size_t>(level)];
-}
-
 std::vector<Remark> lint(std::span<const Setting> settings, const LintContext& context) {
   std::vector<Remark> remarks;
   for (size_t at = 0; at < settings.size(); ++at) {

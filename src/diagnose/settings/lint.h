@@ -40,7 +40,11 @@ enum class RemarkKind {
 };
 
 /// "unknown", "misspelt", "other_reader": lower case, stable, for scripts.
-std::string_view to_string(RemarkKind kind);
+constexpr std::string_view enum_words(RemarkKind) {
+  return "unknown|misspelt|other_reader|removed|too_new|deprecated|invalid|contradictory|"
+         "workaround|costly|matches_nothing|matches_more|admits_loopback|not_exported|differs|"
+         "config_file";
+}
 
 enum class RemarkLevel {
   Error,    ///< NCCL fails with it.
@@ -48,7 +52,7 @@ enum class RemarkLevel {
   Note,     ///< It works; one should know.
 };
 
-std::string_view to_string(RemarkLevel level);
+constexpr std::string_view enum_words(RemarkLevel) { return "error|warning|note"; }
 
 struct Remark {
   RemarkKind kind = RemarkKind::Unknown;

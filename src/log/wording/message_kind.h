@@ -56,10 +56,10 @@ struct Warning {
 };
 
 /// "fatal", "degraded", "info"; "" for None.
-std::string_view to_string(WarnSeverity severity);
+constexpr std::string_view enum_words(WarnSeverity) { return "|info|degraded|fatal"; }
 
 /// "system", "user", "internal", "symptom".
-std::string_view to_string(WarnOrigin origin);
+constexpr std::string_view enum_words(WarnOrigin) { return "system|user|internal|symptom"; }
 
 /// Who prints a message.
 enum class Library {
@@ -105,10 +105,15 @@ enum class Subsystem {
 };
 
 /// As NCCL_DEBUG_SUBSYS spells it; "" for None.
-std::string_view to_string(Subsystem subsystem);
+constexpr std::string_view enum_words(Subsystem) {
+  return "|INIT|COLL|P2P|SHM|NET|GRAPH|TUNING|ENV|ALLOC|CALL|PROXY|NVLS|BOOTSTRAP|REG|PROFILE|RAS|"
+         "DESTROY";
+}
 
 /// As message files spell it: "nccl", "ras-client".
-std::string_view to_string(Library library);
+constexpr std::string_view enum_words(Library) {
+  return "nccl|rccl|ofi|sharp|nccl-plugins|framework|ras-client|nccl-tests|benchmark|pasted";
+}
 
 Source source_of(Library library);
 

@@ -9,30 +9,6 @@ namespace ncclog {
 
 // Names, in the order of each enum.
 
-std::string_view to_string(WarnSeverity severity) {
-  constexpr std::string_view kNames[] = {"", "info", "degraded", "fatal"};
-  return kNames[static_cast<size_t>(severity)];
-}
-
-std::string_view to_string(WarnOrigin origin) {
-  constexpr std::string_view kNames[] = {"system", "user", "internal", "symptom"};
-  return kNames[static_cast<size_t>(origin)];
-}
-
-std::string_view to_string(Subsystem subsystem) {
-  constexpr std::string_view kNames[] = {
-      "",      "INIT", "COLL",  "P2P",  "SHM",       "NET", "GRAPH",   "TUNING", "ENV",
-      "ALLOC", "CALL", "PROXY", "NVLS", "BOOTSTRAP", "REG", "PROFILE", "RAS",    "DESTROY"};
-  return kNames[static_cast<size_t>(subsystem)];
-}
-
-std::string_view to_string(Library library) {
-  constexpr std::string_view kNames[] = {"nccl",         "rccl",      "ofi",        "sharp",
-                                         "nccl-plugins", "framework", "ras-client", "nccl-tests",
-                                         "benchmark",    "pasted"};
-  return kNames[static_cast<size_t>(library)];
-}
-
 Source source_of(Library library) {
   if (library == Library::Framework) return Source::Framework;
   return library > Library::Framework ? Source::Pasted : Source::Nccl;

@@ -25,9 +25,10 @@ namespace ncclog {
 /// How far a rank came. The order is that of a run.
 enum class ReplayPhase { Start, Init, Enqueue, Completion, Teardown, Done };
 
-template <>
-inline constexpr EnumWords kEnumWords<ReplayPhase>{
-    "phase", {"start", "init", "enqueue", "completion", "teardown", "done"}};
+constexpr std::string_view enum_words(ReplayPhase) {
+  return "start|init|enqueue|completion|teardown|done";
+}
+constexpr std::string_view noun_of(ReplayPhase) { return "phase"; }
 
 /// How a run ended.
 enum class RunEnd {
@@ -39,16 +40,18 @@ enum class RunEnd {
   NotStarted,  ///< The ranks could not be brought up; nothing was tested.
 };
 
-template <>
-inline constexpr EnumWords kEnumWords<RunEnd>{
-    "end of a run", {"completed", "hung", "failed", "wrong", "died", "not-started"}};
+constexpr std::string_view enum_words(RunEnd) {
+  return "completed|hung|failed|wrong|died|not-started";
+}
+constexpr std::string_view noun_of(RunEnd) { return "end of a run"; }
 
 /// How a rank's process was brought to its end.
 enum class ProcessEnd { ByItself, OnAbort, Terminated, Killed, Lost };
 
-template <>
-inline constexpr EnumWords kEnumWords<ProcessEnd>{
-    "end of a process", {"by-itself", "on-abort", "terminated", "killed", "lost"}};
+constexpr std::string_view enum_words(ProcessEnd) {
+  return "by-itself|on-abort|terminated|killed|lost";
+}
+constexpr std::string_view noun_of(ProcessEnd) { return "end of a process"; }
 
 /// The first element that is not what it has to be.
 struct WrongElement {
@@ -320,9 +323,10 @@ enum class RunShows {
   Completed,   ///< All calls, and no element is wrong.
 };
 
-template <>
-inline constexpr EnumWords kEnumWords<RunShows>{
-    "reading of a run", {"not-run", "useless", "as-recorded", "elsewhere", "completed"}};
+constexpr std::string_view enum_words(RunShows) {
+  return "not-run|useless|as-recorded|elsewhere|completed";
+}
+constexpr std::string_view noun_of(RunShows) { return "reading of a run"; }
 
 /// What one run shows.
 struct RunReading {

@@ -43,18 +43,17 @@ enum class ReplayVerdictKind {
   Refused,               ///< Nothing was run.
 };
 
-template <>
-inline constexpr EnumWords kEnumWords<ReplayVerdictKind>{
-    "kind of verdict",
-    {"reproduced-fault", "reproduced-hypothesis", "not-reproduced", "clean-without-defect",
-     "not-comparable", "inconclusive", "refused"}};
+constexpr std::string_view enum_words(ReplayVerdictKind) {
+  return "reproduced-fault|reproduced-hypothesis|not-reproduced|clean-without-defect|"
+         "not-comparable|inconclusive|refused";
+}
+constexpr std::string_view noun_of(ReplayVerdictKind) { return "kind of verdict"; }
 
 /// How sure a claim about the job is; the surest first.
 enum class ReplayConfidence { Certain, Likely, Possible };
 
-template <>
-inline constexpr EnumWords kEnumWords<ReplayConfidence>{"confidence",
-                                                        {"certain", "likely", "possible"}};
+constexpr std::string_view enum_words(ReplayConfidence) { return "certain|likely|possible"; }
+constexpr std::string_view noun_of(ReplayConfidence) { return "confidence"; }
 
 /// What the runs of one variation show.
 struct ReplayPair {

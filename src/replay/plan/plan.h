@@ -25,27 +25,11 @@
 
 namespace ncclog {
 
-/// The words of an enum whose numbers begin with 0, in files and for people.
-struct EnumWords {
-  std::string_view noun;                       ///< Said of a word that is none of them.
-  std::array<std::string_view, 8> words = {};  ///< By number; behind the last one empty.
-
-  constexpr size_t count() const { return std::ranges::find(words, "") - words.begin(); }
-};
-
-template <typename Enum>
-inline constexpr EnumWords kEnumWords{};
-
-template <typename Enum>
-requires(!kEnumWords<Enum>.noun.empty()) constexpr std::string_view to_string(Enum value) {
-  return kEnumWords<Enum>.words[static_cast<size_t>(value)];
-}
-
 /// In which runs a call is made. Clean: all ranks behave. Defect: as it was recorded.
 enum class MadeIn { Both, Clean, Defect };
 
-template <>
-inline constexpr EnumWords kEnumWords<MadeIn>{"kind of run", {"both", "clean", "defect"}};
+constexpr std::string_view enum_words(MadeIn) { return "both|clean|defect"; }
+constexpr std::string_view noun_of(MadeIn) { return "kind of run"; }
 
 /// Bytes: a call's buffers lie at offsets from a multiple of this.
 inline constexpr int kBufferBoundary = 256;
@@ -144,9 +128,10 @@ enum class DefectKind {
   Stall,        ///< All ranks made the call and it did not complete: nothing to leave out.
 };
 
-template <>
-inline constexpr EnumWords kEnumWords<DefectKind>{
-    "kind of defect", {"none", "missing-call", "extra-call", "other-call", "message", "stall"}};
+constexpr std::string_view enum_words(DefectKind) {
+  return "none|missing-call|extra-call|other-call|message|stall";
+}
+constexpr std::string_view noun_of(DefectKind) { return "kind of defect"; }
 
 /// What the replay is to test.
 struct Hypothesis {

@@ -260,7 +260,7 @@ void read_json_word(const JsonPlace& place, Enum& value) {
   if (!place.value.is_string()) refuse_type(place, "a text");
   const std::string& word = place.value.get_ref<const std::string&>();
   const auto name = [](int64_t number) { return to_string(static_cast<Enum>(number)); };
-  const Words words{kEnumWords<Enum>.noun, name, kEnumWords<Enum>.count()};
+  const Words words{noun_of(Enum()), name, words_of_enum<Enum>().size()};
   value = static_cast<Enum>(words.number_of(place, word));
 }
 

@@ -71,12 +71,11 @@ struct RunOrder {
   bool operator==(const RunOrder&) const = default;
 };
 
-template <>
-inline constexpr EnumWords kEnumWords<RankMessage::Kind>{"kind of message",
-                                                         {"at", "progress", "error", "aborted"}};
+constexpr std::string_view enum_words(RankMessage::Kind) { return "at|progress|error|aborted"; }
+constexpr std::string_view noun_of(RankMessage::Kind) { return "kind of message"; }
 
-template <>
-inline constexpr EnumWords kEnumWords<RunOrder::Kind>{"kind of order", {"go", "abort"}};
+constexpr std::string_view enum_words(RunOrder::Kind) { return "go|abort"; }
+constexpr std::string_view noun_of(RunOrder::Kind) { return "kind of order"; }
 
 // Both stand as write_line() has them and parse_line() reads them.
 

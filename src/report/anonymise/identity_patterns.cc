@@ -449,13 +449,6 @@ std::unique_ptr<RE2> byte_pattern(const std::string& pattern) {
   return std::make_unique<RE2>(pattern, byte_options());
 }
 
-std::string_view to_string(IdentityKind kind) {
-  constexpr std::string_view kNames[] = {"host", "domain", "user",   "email",   "name",
-                                         "job",  "folder", "file",   "address", "hardware",
-                                         "guid", "lid",    "secret", "path"};
-  return kNames[static_cast<size_t>(kind)];
-}
-
 void KnownHosts::add(std::string_view host) {
   const std::string_view name = host.substr(0, host.find('.'));
   if (is_plain_word(name) || is_number(name)) return;

@@ -28,6 +28,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
+
 namespace re2 {
 class RE2;
 }
@@ -55,7 +57,9 @@ enum class IdentityKind {
 std::unique_ptr<re2::RE2> byte_pattern(const std::string& pattern);
 
 /// "host", "address": lower case, stable.
-std::string_view to_string(IdentityKind kind);
+constexpr std::string_view enum_words(IdentityKind) {
+  return "host|domain|user|email|name|job|folder|file|address|hardware|guid|lid|secret|path";
+}
 
 /// A stretch of a text.
 struct FoundIdentity {

@@ -33,7 +33,7 @@ struct DifferenceReport {
 enum class DifferenceStatus { Same, Different, CannotCompare };
 
 /// "same", "different", "cannot_compare".
-std::string_view to_string(DifferenceStatus status);
+constexpr std::string_view enum_words(DifferenceStatus) { return "same|different|cannot_compare"; }
 
 /// What differs between the two, with their findings. Findings are alike if they have the same id,
 /// severity and ranks; words, hosts and confidence depend on what was logged.

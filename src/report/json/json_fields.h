@@ -71,6 +71,12 @@ Json matching() {
   return {{"type", "string"}, {"pattern", pattern.view()}};
 }
 
+/// A word of an enum.
+template <typename Enum>
+Json word() {
+  return {{"enum", words_of_enum<Enum>()}};
+}
+
 /// One of words that stand with '|' between them.
 template <FixedText words>
 Json one_of() {
@@ -185,6 +191,12 @@ T owner_of(M T::*);
 template <auto member>
 using Owner = decltype(owner_of(member));
 
+template <typename T, typename M>
+M type_of(M T::*);
+
+template <auto member>
+using Member = decltype(type_of(member));
+
 template <auto member, Json (*schema)() = type::text>
 constexpr Value<Owner<member>> kText = {
     schema, [](const Job&, const Owner<member>& of) -> Json { return to_valid_utf8(of.*member); }};
@@ -198,8 +210,8 @@ template <auto member, Json (*schema)() = type::list<type::text>>
 constexpr Value<Owner<member>> kTexts = {
     schema, [](const Job&, const Owner<member>& of) -> Json { return write_texts(of.*member); }};
 
-/// Of a value that a schema knows by words.
-template <auto member, Json (*schema)()>
+/// Of an enum.
+template <auto member, Json (*schema)() = type::word<Member<member>>>
 constexpr Value<Owner<member>> kWord = {
     schema, [](const Job&, const Owner<member>& of) -> Json { return to_string(of.*member); }};
 
@@ -280,11 +292,9 @@ constexpr Value<decltype(seeker_of(find))> kVia = {
 // What several documents share.
 
 constexpr auto kFindingId = type::matching<"^[a-z0-9]+(-[a-z0-9]+)*$">;
-constexpr auto kSeverity = type::one_of<"error|warning|info">;
-constexpr auto kConfidence = type::one_of<"certain|likely|possible">;
-constexpr auto kRole = type::one_of<"cause|symptom|advice">;
+constexpr auto kSeverity = type::word<Severity>;
+constexpr auto kConfidence = type::word<Confidence>;
 constexpr auto kDay = type::matching<"^[0-9]{4}-[0-9]{2}-[0-9]{2}$">;
-constexpr auto kVerdictStatus = type::one_of<"problem|suspicious|clean|nothing_found|cannot_judge">;
 
 constexpr Key<Tool> kTool[] = {
     {"name", kText<&Tool::name, type::constant<"ncclog">>},

@@ -27,7 +27,6 @@ std::string shown_evidence(std::string_view line) {
 
 namespace {
 
-constexpr auto kEndState = type::one_of<"finished|failed|stopped|unfinished|unknown">;
 constexpr std::string_view kEndStateHelp =
     "unfinished: at work, and no end is in the logs; unknown: they show neither.";
 
@@ -74,8 +73,7 @@ constexpr Key<CommRank> kMember[] = {
     {"pid", kVia<driver_of, kNumberOrNull<&Process::pid>>},
     {"cuda_dev", kNumberOrNull<&CommRank::cuda_dev>},
     {"bus_id", kNameOrNull<&CommRank::bus_id>},
-    {"state", kWord<&CommRank::state,
-                    type::one_of<"not_seen|started|complete|failed|destroyed|aborted|unknown">>},
+    {"state", kWord<&CommRank::state>},
 };
 
 constexpr Key<Communicator> kCommunicator[] = {
@@ -222,9 +220,9 @@ constexpr Key<HostReport> kHostReport[] = {
 
 constexpr Key<Finding> kFinding[] = {
     {"id", kText<&Finding::id, kFindingId>},
-    {"severity", kWord<&Finding::severity, kSeverity>},
-    {"confidence", kWord<&Finding::confidence, kConfidence>},
-    {"role", kWord<&Finding::role, kRole>},
+    {"severity", kWord<&Finding::severity>},
+    {"confidence", kWord<&Finding::confidence>},
+    {"role", kWord<&Finding::role>},
     {"title", kText<&Finding::title, type::name>},
     {"headline",
      {type::name,
@@ -257,7 +255,7 @@ constexpr Key<Finding> kFinding[] = {
 };
 
 constexpr Key<Verdict> kVerdict[] = {
-    {"status", kWord<&Verdict::status, kVerdictStatus>},
+    {"status", kWord<&Verdict::status>},
     {"headline", kText<&Verdict::headline, type::name>, "One sentence."},
     {"finding", kNameOrNull<&Verdict::finding, kFindingId>, "The finding that the headline names."},
 };
@@ -270,7 +268,7 @@ constexpr Key<Process> kProcess[] = {
     {"host", kNameOrNull<&Process::host>},
     {"pid", kNumberOrNull<&Process::pid>},
     {"rank", kNumberOrNull<&Process::rank>},
-    {"state", kVia<end_of_process, kWord<&EndOf::state, kEndState>>, kEndStateHelp},
+    {"state", kVia<end_of_process, kWord<&EndOf::state>>, kEndStateHelp},
     {"evidence", kVia<end_of_process, kObjects<&EndOf::evidence, kEvidence>>},
 };
 
@@ -291,9 +289,8 @@ Json write_processes(const Job& job, const Report&) {
 }
 
 constexpr Key<Report> kOutcome[] = {
-    {"job", kVia<end_of, kWord<&EndOf::state, kEndState>>, kEndStateHelp},
-    {"stated",
-     kOf<&Report::job, kOptional<&Job::stated, type::one_of<"hung|crashed|slow|finished">>>,
+    {"job", kVia<end_of, kWord<&EndOf::state>>, kEndStateHelp},
+    {"stated", kOf<&Report::job, kOptional<&Job::stated, type::word<StatedOutcome>>>,
      "What the user saw."},
     {"evidence", kVia<end_of, kObjects<&EndOf::evidence, kEvidence>>},
     {"processes", {type::objects<kProcess>, write_processes}},
@@ -302,14 +299,14 @@ constexpr Key<Report> kOutcome[] = {
 constexpr Key<JudgedRun> kRun[] = {
     {"name", kText<&JudgedRun::name, type::name>, "'run 2', 'attempt 0'."},
     {"verdict", kObject<&JudgedRun::verdict, kVerdict>},
-    {"outcome", kOf<&JudgedRun::end, kWord<&EndOf::state, kEndState>>, kEndStateHelp},
+    {"outcome", kOf<&JudgedRun::end, kWord<&EndOf::state>>, kEndStateHelp},
     {"pids", kValue<&JudgedRun::pids, type::list<type::count>>},
     {"findings", kTexts<&JudgedRun::findings, type::list<kFindingId>>},
 };
 
 constexpr Key<Expectation> kExpectation[] = {
     {"expectation", kText<&Expectation::text>, "As the profile says it."},
-    {"severity", kWord<&Expectation::severity, kSeverity>},
+    {"severity", kWord<&Expectation::severity>},
     {"outcome", kText<&Expectation::word, type::one_of<"met|broken|unknown">>},
     {"what", kOf<&Expectation::outcome, kText<&FactValue::what>>},
     {"how_to_capture", kNameOrNull<&Expectation::how_to_capture, type::text>,
@@ -377,8 +374,7 @@ constexpr Key<OverlayEffect> kOverlayEffect[] = {
       [](const Job&, const OverlayEffect& of) -> Json {
         return of.severity ? "severity" : "suppressed";
       }}},
-    {"severity", kOf<&OverlayEffect::finding, kWord<&Finding::severity, kSeverity>>,
-     "As the rule has it."},
+    {"severity", kOf<&OverlayEffect::finding, kWord<&Finding::severity>>, "As the rule has it."},
     {"new_severity", kOptional<&OverlayEffect::severity, kSeverity>},
     {"message", kOf<&OverlayEffect::finding, kText<&Finding::message>>},
     {"hosts", kOf<&OverlayEffect::finding, kTexts<&Finding::hosts>>},

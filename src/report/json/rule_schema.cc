@@ -127,7 +127,7 @@ std::string rule_schema(const Rulebook& rulebook) {
   Json schema = Json::parse(schema_files().front().text);
   Json& defs = schema["$defs"];
   Json& keys = defs["rule"]["properties"];
-  keys["per"] = words(scope_names());
+  keys["per"] = words(words_of_enum<Scope>());
   keys["needs"] = one_or_list(offered(names_of(coverage_facts(), &Fact::name), "^[$][a-z0-9_]+$"));
   std::vector<std::string_view> host_facts;
   for (const Fact& fact : all_facts()) {

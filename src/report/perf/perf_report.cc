@@ -55,11 +55,6 @@ PerfReport perf_report(const Job& job, Tool tool, std::span<const Measurement> e
   return {std::move(tool), job, std::move(verdicts), late_verdicts(job), node_sets_of(job)};
 }
 
-std::string_view to_string(PerfStatus status) {
-  constexpr std::string_view kNames[] = {"slow", "normal", "cannot_tell", "nothing_measured"};
-  return kNames[static_cast<size_t>(status)];
-}
-
 namespace {
 
 bool is_slow(const PerfVerdict& verdict) {

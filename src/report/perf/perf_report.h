@@ -41,7 +41,9 @@ PerfReport perf_report(const Job& job, Tool tool, std::span<const Measurement> e
 enum class PerfStatus { Slow, Normal, CannotTell, NothingMeasured };
 
 /// "slow", "normal", "cannot_tell", "nothing_measured".
-std::string_view to_string(PerfStatus status);
+constexpr std::string_view enum_words(PerfStatus) {
+  return "slow|normal|cannot_tell|nothing_measured";
+}
 
 PerfStatus status_of(const PerfReport& report);
 

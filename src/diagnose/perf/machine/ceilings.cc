@@ -74,13 +74,7 @@ bool fits(const HostType& type, const HostHints& hints) {
          fits_fabric(type.fabric, hints);
 }
 
-constexpr std::string_view kStages[] = {
-    "nvlink", "nvls",     "pcie",     "shm",       "cpu",  "nic",    "nic-without-gdr",
-    "tcp",    "protocol", "channels", "algorithm", "rank", "unknown"};
-
 }  // namespace
-
-std::string_view to_string(Stage stage) { return kStages[static_cast<size_t>(stage)]; }
 
 std::span<const GpuModel> gpu_models() { return kGpuModels; }
 

@@ -38,7 +38,10 @@ enum class Stage {
 };
 
 /// As JSON and rules spell it: "nvlink", "nvls", "nic-without-gdr" …
-std::string_view to_string(Stage stage);
+constexpr std::string_view enum_words(Stage) {
+  return "nvlink|nvls|pcie|shm|cpu|nic|nic-without-gdr|tcp|protocol|channels|algorithm|rank|"
+         "unknown";
+}
 
 /// What a stage lets pass, as bus bandwidth of the operation that was measured.
 struct Ceiling {

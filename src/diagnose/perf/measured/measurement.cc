@@ -397,11 +397,6 @@ std::vector<Measurement> derive_measurements(const Job& job) {
 
 }  // namespace
 
-std::string_view to_string(MeasuredBy by) {
-  constexpr std::string_view kNames[] = {"nccl-tests", "torch", "deepspeed", "replay"};
-  return kNames[static_cast<size_t>(by)];
-}
-
 void RankRange::narrow_to(const RankRange& other) {
   const RankRange both = {std::max(least, other.least), std::min(most, other.most)};
   if (!both.is_empty()) *this = both;

@@ -30,7 +30,7 @@ namespace ncclog {
 enum class MeasuredBy { NcclTests, TorchBench, DeepSpeed, Replay };
 
 /// As JSON spells it: "nccl-tests", "torch", "deepspeed", "replay".
-std::string_view to_string(MeasuredBy by);
+constexpr std::string_view enum_words(MeasuredBy) { return "nccl-tests|torch|deepspeed|replay"; }
 
 /// One size, measured in one way. Negative: not printed.
 struct MeasuredValue {

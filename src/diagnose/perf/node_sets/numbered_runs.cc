@@ -167,11 +167,6 @@ bool explain_group(const NumberedRuns& all, const RunGroup& group,
 
 }  // namespace
 
-std::string_view to_string(SuspectKind kind) {
-  constexpr std::string_view kNames[] = {"host", "link", "rail"};
-  return kNames[static_cast<size_t>(kind)];
-}
-
 NumberedRuns number_runs(const std::vector<NodeSetRun>& runs) {
   NumberedRuns all;
   read_names(runs, all);

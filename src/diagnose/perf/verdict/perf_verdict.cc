@@ -507,8 +507,6 @@ std::vector<PerfVerdict> derive_verdicts(const Job& job) {
   return verdicts;
 }
 
-constexpr std::string_view kAnswers[] = {"normal", "limited", "below", "cannot-tell"};
-
 // What verdicts on measurements say to rules.
 //
 //   job.perf_limited   yes, "AllReduce of 16 ranks on 2 hosts: 9.4 GB/s, 74 % below …, limited by …"
@@ -624,8 +622,6 @@ constexpr std::array kPerfFacts = {
 };
 
 }  // namespace
-
-std::string_view to_string(PerfAnswer answer) { return kAnswers[static_cast<size_t>(answer)]; }
 
 PerfVerdict judge_measurement(const Measurement& measurement, const Machine& machine) {
   PerfVerdict verdict;

@@ -28,7 +28,7 @@ namespace ncclog {
 enum class PerfAnswer { Normal, Limited, Below, CannotTell };
 
 /// As JSON and rules spell it: "normal", "limited", "below", "cannot-tell".
-std::string_view to_string(PerfAnswer answer);
+constexpr std::string_view enum_words(PerfAnswer) { return "normal|limited|below|cannot-tell"; }
 
 /// The verdict about one measurement. Where a job measured nothing, its one verdict has none, and
 /// says which path is in use.

@@ -109,8 +109,8 @@ size_t open_descriptors() {
 ReplayPhase hanging_phase(std::string_view end) {
   if (!end.starts_with("hung ")) return ReplayPhase::Done;
   end.remove_prefix(5);
-  const auto& words = kEnumWords<ReplayPhase>.words;
-  const auto* word = std::ranges::find(words, end.substr(0, end.find(':')));
+  const auto words = words_of_enum<ReplayPhase>();
+  const auto word = std::ranges::find(words, end.substr(0, end.find(':')));
   return static_cast<ReplayPhase>(word - words.begin());
 }
 
