@@ -274,35 +274,15 @@ constexpr ContentMagic kContentMagics[] = {
     {Content::Compressed, 0, "\x1f\x9d"sv},          // compress, .Z
 };
 
+/// A row of contents.table.
 struct ContentRow {
-  std::string_view name;
-  std::string_view note;
+  std::string_view enumerator, name, note;
 };
 
 /// Indexed by Content.
 constexpr ContentRow kContentRows[] = {
-    {"text", ""},
-    {"empty", ""},
-    {"flight_recorder", "A Flight Recorder dump of PyTorch, not a text log."},
-    {"ras", "An answer of NCCL's RAS service, not a text log."},
-    {"nccl_tests", "Results of nccl-tests in JSON or CSV, not a text log."},
-    {"inspector", "What NCCL's Inspector measured, not a text log."},
-    {"topology", "A topology file of NCCL, not a text log."},
-    {"part", "A part of a scan of ncclog, not a text log."},
-    {"lspci", "A listing of PCI devices, not a text log."},
-    {"pickle", "A Python pickle, not a text log; it is not parsed and never loaded."},
-    {"ncclog_report", "A report of ncclog, not a log."},
-    {"html", "An HTML page, not a text log."},
-    {"elf", "A program, library or core dump, not a text log."},
-    {"sqlite", "An SQLite database, not a text log."},
-    {"image", "An image, not a text log."},
-    {"pdf", "A PDF document, not a text log."},
-    {"archive", "An archive that is not opened here; unpack it to have the logs in it read."},
-    {"other_archive", "An archive of a kind that is not read here; unpack it first."},
-    {"compressed", "Compressed in a way that is not read here; unpack it first."},
-    {"binary", "Binary data, not a text log."},
+#include "input/contents.inc"
 };
-static_assert(std::size(kContentRows) == static_cast<size_t>(Content::Binary) + 1);
 
 /// Magic numbers 0x184D2A50 to 0x184D2A5F: frames that carry no data, as pzstd puts first.
 bool is_skippable_zstd_frame(std::string_view head) {

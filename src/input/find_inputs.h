@@ -53,28 +53,9 @@ std::string find_link_outside(std::span<const std::string> arguments,
 /// How an input is compressed.
 enum class Compression { None, Gzip, Bzip2, Xz, Zstd };
 
-/// What the bytes are, after decompression.
+/// What the bytes are, after decompression: one row each of contents.table, in this order.
 enum class Content {
-  Text,            ///< A log: parsed. Also with some NULs, invalid UTF-8 or terminal codes in it.
-  Empty,           ///< No byte at all.
-  FlightRecorder,  ///< A dump of torch.distributed's Flight Recorder, pickle or JSON: a document.
-  Ras,             ///< What NCCL's RAS service answers in JSON: a document. Its text form is a log.
-  NcclTests,       ///< What nccl-tests measured, JSON or CSV: a document. Its text form is a log.
-  Inspector,       ///< What NCCL's Inspector measured, objects of JSON: a document.
-  Topology,        ///< A host's devices as NCCL writes them, XML: a document.
-  Part,            ///< What ncclog scan wrote (part/part.h): stands for the inputs in it.
-  Lspci,           ///< Devices of hosts as lspci -vv lists them: a document.
-  Pickle,          ///< Some other Python pickle.
-  OwnReport,       ///< What ncclog itself wrote: its quoted lines would count twice.
-  Html,
-  Elf,  ///< A program, a library or a core dump.
-  Sqlite,
-  Image,
-  Pdf,
-  Archive,       ///< tar, zip, 7z: read member by member (input/input_walk.h).
-  OtherArchive,  ///< An archive that is not read: rar.
-  Compressed,    ///< A compression that is not read, or a second one inside the first.
-  Binary,        ///< None of these, and not text.
+#include "input/content_enumerators.inc"
 };
 
 /// As many decompressed bytes from the beginning as `sniff_content` can use.
