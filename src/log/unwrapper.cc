@@ -92,8 +92,7 @@ void note_outer(std::string_view key, std::string_view value, Members& members) 
   if (key == "partial_message") members.is_partial |= value == "true";
 }
 
-/// What applications say beside their message, in the keys of structlog, loguru, python-json-logger,
-/// zap, Google Cloud and the Elastic Common Schema: dotted, or as objects in objects.
+/// What applications say beside their message, in the keys of json_members.table.
 void note_application(std::string_view parent, std::string_view key, std::string_view value,
                       Members& members) {
   struct Meaning {
@@ -102,33 +101,7 @@ void note_application(std::string_view parent, std::string_view key, std::string
     std::string_view key;
   };
   constexpr Meaning kMeanings[] = {
-      {&Members::rank, "", "rank"},
-      {&Members::rank, "", "global_rank"},
-      {&Members::host, "", "_HOSTNAME"},
-      {&Members::host, "", "host"},
-      {&Members::host, "", "hostname"},
-      {&Members::host, "", "host.name"},
-      {&Members::host, "host", "name"},
-      {&Members::pid, "", "_PID"},
-      {&Members::pid, "", "pid"},
-      {&Members::pid, "process", "pid"},
-      {&Members::pid, "process", "id"},
-      {&Members::level, "", "level"},
-      {&Members::level, "", "levelname"},
-      {&Members::level, "", "severity"},
-      {&Members::level, "", "log.level"},
-      {&Members::level, "log", "level"},
-      {&Members::level, "level", "name"},
-      {&Members::time, "time", "repr"},
-      {&Members::step, "", "step"},
-      {&Members::step, "", "global_step"},
-      {&Members::step, "", "iteration"},
-      {&Members::loss, "", "loss"},
-      {&Members::loss, "", "train_loss"},
-      {&Members::exception_type, "", "exc_type"},
-      {&Members::exception_type, "", "error.type"},
-      {&Members::exception_value, "", "exc_value"},
-      {&Members::exception_value, "", "error.message"},
+#include "log/json_members.inc"
   };
   for (const Meaning& each : kMeanings) {
     const bool is_inside = each.parent.empty() ? is_envelope(parent) : each.parent == parent;
