@@ -133,28 +133,9 @@ FactValue unknown_lines(const Job& job, const Instance&) {
 }
 
 /// Kinds whose lines report a failure that no rule need explain.
-constexpr std::string_view kReports[] = {"nccl_exception",
-                                         "xla_nccl_failure",
-                                         "nccl_tests_failure",
-                                         "work_exception",
-                                         "watchdog_terminated",
-                                         "cuda_failure",
-                                         "ib_completion",
-                                         "ib_modify_qp_failed",
-                                         "nccl_tests_timeout",
-                                         "nccl_result",
-                                         "monitored_barrier_failed",
-                                         "store_clients_missing",
-                                         "comm_aborted",
-                                         "store_connect_timeout",
-                                         "fatal_python_error",
-                                         "cpp_what",
-                                         "cpp_terminate",
-                                         "python_exception",
-                                         "process_ended",
-                                         "process_exited",
-                                         "worker_failed",
-                                         "proxy_call_failed"};
+constexpr std::string_view kReports[] = {
+#include "diagnose/outcome/failure_reports.inc"
+};
 
 /// "unhandled system error (ncclSystemError): a system call of NCCL failed; …", or the line itself:
 /// what the line tells of its failure. `strange` is a WARN before it in words that nobody knows.
