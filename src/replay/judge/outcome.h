@@ -232,17 +232,7 @@ struct OwnSetting {
 };
 
 inline constexpr OwnSetting kOwnSettings[] = {
-    {"NCCL_DEBUG", "INFO", false, "the replay reads its own log back"},
-    {"NCCL_DEBUG_FILE", "", false, "the replay reads its own log back"},
-    {"NCCL_DEBUG_SUBSYS", "INIT,ENV,NET,COLL,GRAPH,TUNING", false,
-     "the replay reads its own log back"},
-    {"NCCL_HOSTID", "", true, "--hosts sets it"},
-    {"NCCL_COMM_ID", "", false, "the replay joins its ranks itself"},
-    {"NCCL_NVLS_ENABLE", "0", false, "--multicast lets NCCL use NVLink multicast"},
-    {"NCCL_ENV_PLUGIN", "", false, "such a plugin could turn NVLink multicast on"},
-    {"NCCL_NET", "Socket", true},
-    {"NCCL_SOCKET_IFNAME", "lo", true},
-    {"NCCL_MNNVL_ENABLE", "0", true},
+#include "replay/judge/own_settings.inc"
 };
 
 // Where did a replay stand still, by what its ranks had begun and completed?
