@@ -132,9 +132,8 @@ Table variations(const ReplayResult& result) {
   Table table{.name = "variations", .columns = {"setting", "outcome", "defect", "clean"}};
   if (verdict.pairs.size() < 2) return table;
   for (const ReplayPair& pair : verdict.pairs) {
-    table.rows.push_back({text_cell(pair.settings), text_cell(to_string(pair.kind)),
-                          end_cell(result, pair, MadeIn::Defect),
-                          end_cell(result, pair, MadeIn::Clean)});
+    table.add(pair.settings, to_string(pair.kind), end_cell(result, pair, MadeIn::Defect),
+              end_cell(result, pair, MadeIn::Clean));
   }
   return table;
 }
@@ -150,14 +149,12 @@ Table times(const ReplayResult& result) {
   for (const ReplayTiming& row : result.timings) {
     const CallTiming& timing = row.timing;
     const bool known = row.share >= 0;
-    table.rows.push_back(
-        {text_cell(timing.op), number_cell(timing.bytes), number_cell(timing.runs),
-         rounded(timing.cold_us), rounded(timing.median_us),
-         text_cell(fmt::format("{:.1f}-{:.1f}", timing.least_us, timing.most_us)),
-         rounded(timing.busbw), rounded_or_none(timing.series_busbw),
-         text_cell(known ? fmt::format("{:.1f} {}", row.link_bw, printable(row.link_type)) : ""),
-         text_cell(known ? fmt::format("{:.0f} %", 100 * row.share) : ""),
-         text_cell(row.settings)});
+    table.add(timing.op, timing.bytes, timing.runs, rounded(timing.cold_us),
+              rounded(timing.median_us),
+              fmt::format("{:.1f}-{:.1f}", timing.least_us, timing.most_us), rounded(timing.busbw),
+              rounded_or_none(timing.series_busbw),
+              known ? fmt::format("{:.1f} {}", row.link_bw, printable(row.link_type)) : "",
+              known ? fmt::format("{:.0f} %", 100 * row.share) : "", row.settings);
   }
   if (!table.rows.empty()) {
     table.notes.push_back(
