@@ -89,4 +89,22 @@ ParsedDocument read_json(std::string_view bytes) {
   return document;
 }
 
+size_t json_size(std::string_view bytes) {
+  size_t depth = 0;
+  bool is_text = false;
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    const char c = bytes[at];
+    if (is_text && c == '\\') {
+      ++at;
+    } else if (c == '"') {
+      is_text = !is_text;
+    } else if (!is_text && (c == '{' || c == '[')) {
+      ++depth;
+    } else if (!is_text && (c == '}' || c == ']') && (depth == 0 || --depth == 0)) {
+      return at + 1;
+    }
+  }
+  return bytes.size();
+}
+
 }  // namespace ncclog

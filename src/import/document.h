@@ -61,6 +61,10 @@ const nlohmann::json& as_dict(const nlohmann::json& value);
 /// and why they were refused. Nothing but blanks may follow the value.
 ParsedDocument read_json(std::string_view bytes);
 
+/// Bytes of the object or list that the bytes begin with, up to its last bracket; all of them if it
+/// is cut. Brackets are counted, and nothing else is checked.
+size_t json_size(std::string_view bytes);
+
 // A Python pickle as plain data, without Python and without running anything.
 //
 //   80 02 7d 71 00 58 07 00 00 00 "version" …  → {"version": …}
@@ -75,7 +79,7 @@ ParsedDocument read_json(std::string_view bytes);
 
 /// Reads a pickle of protocol 0 to 5. Never throws for what the bytes are: ParsedDocument::problem
 /// says with opcode and offset why they were refused. What follows the end of the pickle is not
-/// looked at.
-ParsedDocument read_pickle(std::string_view bytes);
+/// looked at; `used`, where it is given, becomes the number of bytes before it.
+ParsedDocument read_pickle(std::string_view bytes, size_t* used = nullptr);
 
 }  // namespace ncclog

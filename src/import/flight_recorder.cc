@@ -222,6 +222,15 @@ bool has_known_key(const Json& root) {
   return std::ranges::any_of(kKeys, [&](const char* key) { return root.contains(key); });
 }
 
+/// `path` is the file's; empty: its name says nothing.
+Imported<FlightRecorderDump> read_root(const Json& root, std::string_view path) {
+  if (!has_known_key(root)) return {{}, "it has none of a dump's keys"};
+  if (member(root, "entries").size() > kMaxEntries) return {{}, "it holds too many entries"};
+  FlightRecorderDump dump = read_dump(root);
+  dump.rank = rank_of(dump, path);
+  return {std::move(dump), {}};
+}
+
 }  // namespace
 
 int rank_in_name(std::string_view path) {
@@ -242,12 +251,43 @@ Imported<FlightRecorderDump> import_flight_recorder(std::string_view bytes, std:
   const bool is_json = start != bytes.npos && bytes[start] == '{';
   const ParsedDocument document = is_json ? read_json(bytes) : read_pickle(bytes);
   if (!document.problem.empty()) return {{}, document.problem};
-  const Json& root = document.value;
-  if (!has_known_key(root)) return {{}, "it has none of a dump's keys"};
-  if (member(root, "entries").size() > kMaxEntries) return {{}, "it holds too many entries"};
-  FlightRecorderDump dump = read_dump(root);
-  dump.rank = rank_of(dump, path);
-  return {std::move(dump), {}};
+  return read_root(document.value, path);
+}
+
+FlightRecorderDumps import_flight_recorders(std::string_view bytes, std::string_view path) {
+  FlightRecorderDumps result;
+  const auto add = [&](const ParsedDocument& document) {
+    Imported<FlightRecorderDump> one = document.problem.empty()
+                                           ? read_root(document.value, {})
+                                           : Imported<FlightRecorderDump>{{}, document.problem};
+    if (one.problem.empty()) result.dumps.push_back(std::move(one.value));
+    if (result.dumps.empty()) result.problem = std::move(one.problem);
+    return one.problem.empty();
+  };
+  bool is_read = true;
+  while (is_read) {
+    const size_t start = bytes.find_first_not_of(" \t\r\n", result.used);
+    if (start == bytes.npos) break;
+    const std::string_view rest = bytes.substr(start);
+    size_t size = 0;
+    if (rest[0] == '{' || rest[0] == '[') {
+      size = json_size(rest);
+      const ParsedDocument document = read_json(rest.substr(0, size));
+      if (document.value.is_array()) {
+        for (const Json& item : document.value) is_read &= add({item, {}});
+      } else {
+        is_read = add(document);
+      }
+    } else if (rest[0] == '\x80' || result.dumps.empty()) {
+      is_read = add(read_pickle(rest, &size));
+    } else {
+      break;
+    }
+    if (is_read) result.used = start + size;
+  }
+  // Of several, the file's name is no one's.
+  if (result.dumps.size() == 1) result.dumps[0].rank = rank_of(result.dumps[0], path);
+  return result;
 }
 
 }  // namespace ncclog

@@ -35,6 +35,16 @@ namespace ncclog {
 /// Reads a dump. `path` is the file's.
 Imported<FlightRecorderDump> import_flight_recorder(std::string_view bytes, std::string_view path);
 
+/// Dumps that stand one behind another, as `cat` puts files together, or in one JSON list.
+struct FlightRecorderDumps {
+  std::vector<FlightRecorderDump> dumps;
+  size_t used = 0;      ///< Where something else begins, or bytes that cannot be read.
+  std::string problem;  ///< Why the first one cannot be read; empty: it can.
+};
+
+/// Reads dumps from the beginning on, as many as there are. Only a single one has the file's rank.
+FlightRecorderDumps import_flight_recorders(std::string_view bytes, std::string_view path);
+
 /// The rank that a dump's file name ends with, compression and form aside: "fr_3", "fr_3.json.gz",
 /// "nccl_trace_rank_12" → 12. -1: it ends with no number or with one that no rank has.
 int rank_in_name(std::string_view path);

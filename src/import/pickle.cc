@@ -146,6 +146,9 @@ class PickleMachine {
     return std::move(document_);
   }
 
+  /// Bytes up to where it stopped.
+  size_t used() const { return at_; }
+
   // What opcodes do, each a row of kOps.
 
   void fail(std::string problem) {
@@ -494,6 +497,11 @@ void PickleMachine::step() {
 
 }  // namespace
 
-ParsedDocument read_pickle(std::string_view bytes) { return PickleMachine(bytes).run(); }
+ParsedDocument read_pickle(std::string_view bytes, size_t* used) {
+  PickleMachine machine(bytes);
+  ParsedDocument document = machine.run();
+  if (used != nullptr) *used = machine.used();
+  return document;
+}
 
 }  // namespace ncclog

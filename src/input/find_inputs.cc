@@ -316,14 +316,14 @@ bool is_flight_recorder_pickle(std::string_view head) {
 }
 
 /// The JSON form sorts its keys, so a long "entries" can push "pg_config" out of the head: then a
-/// key that only entries have must vouch for it.
+/// key that only entries have must vouch for it. Several dumps may be a list.
 bool is_flight_recorder_json(std::string_view head) {
   static constexpr std::string_view kTopKeys[] = {"\"pg_config\"", "\"pg_status\"",
                                                   "\"nccl_comm_state\""};
   static constexpr std::string_view kEntryKeys[] = {"\"collective_seq_id\"", "\"profiling_name\"",
                                                     "\"process_group\"", "\"pg_id\""};
   const size_t start = head.find_first_not_of(" \t\r\n");
-  if (start == head.npos || head[start] != '{') return false;
+  if (start == head.npos || (head[start] != '{' && head[start] != '[')) return false;
   if (holds_one_of(head, kTopKeys)) return true;
   return head.find("\"entries\"") != head.npos && holds_one_of(head, kEntryKeys);
 }

@@ -22,7 +22,8 @@ namespace {
 
 /// Hands on the entries of a dump; other documents have no events. False once nobody wants more.
 bool walk_document(UnitReader& input, const WalkedInput& name, const EventTaker& taker) {
-  Shard shard = read_document(input, name);
+  std::string rest;  // Lines behind a document are of no event here.
+  Shard shard = read_document(input, name, rest);
   for (const FlightRecorderDump& dump : shard.flight_recorders) {
     for (size_t i = 0; i < dump.entries.size(); ++i) {
       if (!taker.take_entry(name.path, dump, i)) return false;

@@ -14,9 +14,11 @@
 namespace ncclog {
 namespace {
 
-/// Puts what a document says into `shard`; answers why it could not, a clause, or nothing.
+/// Puts what a document says into `shard`; answers why it could not, a clause, or nothing. `used`
+/// becomes the number of bytes that are the document's.
 std::string import_document(std::string_view bytes, Content content, const WalkedInput& name,
-                            Shard& shard) {
+                            Shard& shard, size_t& used) {
+  used = bytes.size();
   if (content == Content::Ras) {
     Imported<RasReport> import = import_ras_json(bytes);
     import.value.where.unit = name.number;
@@ -46,15 +48,19 @@ std::string import_document(std::string_view bytes, Content content, const Walke
   }
   if (content == Content::Lspci) {
     auto import = import_lspci(bytes, name.number);
+    used = 0;  // Around the listing people write all that they know of a host.
     for (PciListing& listing : import.value) {
       listing.source = name.path;
       shard.add(std::move(listing));
     }
     return std::move(import.problem);
   }
-  Imported<FlightRecorderDump> import = import_flight_recorder(bytes, name.path);
-  import.value.where.unit = name.number;
-  if (import.problem.empty()) shard.add(std::move(import.value));
+  FlightRecorderDumps import = import_flight_recorders(bytes, name.path);
+  for (FlightRecorderDump& dump : import.dumps) {
+    dump.where.unit = name.number;
+    shard.add(std::move(dump));
+  }
+  used = import.used;
   return std::move(import.problem);
 }
 
@@ -105,19 +111,16 @@ std::optional<std::string> read_document_bytes(UnitReader& input) {
   return bytes.size() <= kMaxDocumentBytes ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
-Shard read_document(UnitReader& input, const WalkedInput& name) {
+Shard read_document(UnitReader& input, const WalkedInput& name, std::string& rest) {
   // The Inspector's file grows with the job; any part of it tells enough.
-  return read_document(input, name,
-                       input.content() == Content::Inspector ? read_up_to(input, kMaxDocumentBytes)
-                                                             : read_document_bytes(input));
-}
-
-Shard read_document(UnitReader& input, const WalkedInput& name,
-                    const std::optional<std::string>& bytes) {
+  std::optional<std::string> bytes = input.content() == Content::Inspector
+                                         ? read_up_to(input, kMaxDocumentBytes)
+                                         : read_document_bytes(input);
   Shard shard;
   const Content content = input.content();
+  size_t used = 0;
   const std::string problem =
-      bytes ? import_document(*bytes, content, name, shard)
+      bytes ? import_document(*bytes, content, name, shard, used)
             : fmt::format("it is larger than {} MiB", kMaxDocumentBytes >> 20);
   if (!problem.empty()) {
     const std::string_view what = content == Content::Ras ? "An answer of NCCL's RAS service"
@@ -128,6 +131,8 @@ Shard read_document(UnitReader& input, const WalkedInput& name,
                                                                   : "A Flight Recorder dump";
     input.refuse(fmt::format("{} that cannot be read: {}.", what, problem));
   }
+  const bool has_lines = bytes && (problem.empty() || content == Content::Lspci);
+  rest = has_lines ? bytes->substr(used) : std::string();
   return shard;
 }
 

@@ -43,12 +43,9 @@ std::string read_file_up_to(const std::string& path, size_t most);
 std::optional<std::string> read_document_bytes(UnitReader& input);
 
 /// What `input` says, of which is_document(input.content()) holds; `name` is its own. What cannot
-/// be understood is refused and gives an empty shard.
-Shard read_document(UnitReader& input, const WalkedInput& name);
-
-/// The same of the `bytes` that read_document_bytes has given.
-Shard read_document(UnitReader& input, const WalkedInput& name,
-                    const std::optional<std::string>& bytes);
+/// be understood is refused and gives an empty shard. `rest` becomes the bytes that may hold lines of
+/// a log: those behind the document, or all of a listing.
+Shard read_document(UnitReader& input, const WalkedInput& name, std::string& rest);
 
 /// The reports in a file: one of a record, any number of a JSON report of doctor or analyze. Throws
 /// Error if it is neither.

@@ -269,16 +269,16 @@ struct Reading {
   Workload workload;
 };
 
-/// What a listing of devices says, and the lines around it: people write all that they know of a
-/// host, and what a test printed there, into one file.
-Shard read_listing(UnitReader& input, const WalkedInput& name, const ReadSettings& settings,
-                   ReadBefore& before) {
-  const std::optional<std::string> bytes = read_document_bytes(input);
-  Shard shard = read_document(input, name, bytes);
-  if (!bytes) return shard;
+/// What a document says, and the lines behind it: `cat` puts a dump in front of a log, and people
+/// write all that they know of a host into one file.
+Shard read_document_and_lines(UnitReader& input, const WalkedInput& name,
+                              const ReadSettings& settings, ReadBefore& before) {
+  std::string rest;
+  Shard shard = read_document(input, name, rest);
+  if (rest.find_first_not_of(" \t\r\n") == rest.npos) return shard;
   size_t at = 0;
   LineReader lines([&](char* buffer, size_t capacity) {
-    const size_t count = bytes->copy(buffer, capacity, at);
+    const size_t count = rest.copy(buffer, capacity, at);
     at += count;
     return count;
   });
@@ -294,10 +294,9 @@ Shard read_listing(UnitReader& input, const WalkedInput& name, const ReadSetting
 Shard read_input(Reading& reading, UnitReader& input, const WalkedInput& name, Worker& worker,
                  bool is_last) {
   if (input.content() == Content::Part) return reading.settings.read_part(input);
-  if (input.content() == Content::Lspci) {
-    return read_listing(input, name, reading.settings, worker.before);
+  if (is_document(input.content())) {
+    return read_document_and_lines(input, name, reading.settings, worker.before);
   }
-  if (is_document(input.content())) return read_document(input, name);
   if (!input.is_stream()) {
     return read_lines(input, name, reading.settings, worker.before, [&] { return is_last; });
   }

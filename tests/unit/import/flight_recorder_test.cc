@@ -233,5 +233,33 @@ TEST(FlightRecorder, TheRankIsTheNumberAtTheEndOfTheName) {
   for (const NameRow& row : kNames) EXPECT_EQ(rank_in_name(row.path), row.rank) << row.path;
 }
 
+TEST(ImportFlightRecorder, SeveralMayStandBehindOneAnother) {
+  const std::string zero =
+      R"({"version":"2.10","pg_config":{"1":{"name":"1","ranks":"[0]"}},"entries":[]})";
+  const std::string one =
+      R"({"version":"2.10","pg_config":{"a}\"":{"name":"1","ranks":"[1]"}},"entries":[]})";
+  const std::string pickle = read_file(sample_logs("size-mismatch") / "fr_3");
+  struct {
+    std::string bytes;
+    std::vector<int> ranks;
+    size_t rest = 0;  // Bytes that are none of a dump's.
+  } const rows[] = {
+      {zero, {0}},
+      {zero + one, {0, 1}},
+      {"[" + zero + ", " + one + "]", {0, 1}},
+      {one + "\nstep 1 loss 2\n", {1}, 15},
+      {pickle + zero + "n1:1:1 [0] NCCL INFO x", {-1, 0}, 22},
+      {zero + one.substr(0, 20), {0}, 20},
+  };
+  for (const auto& row : rows) {
+    const FlightRecorderDumps dumps = import_flight_recorders(row.bytes, "nccl_trace_rank_0");
+    std::vector<int> ranks;
+    for (const FlightRecorderDump& dump : dumps.dumps) ranks.push_back(dump.rank);
+    EXPECT_EQ(ranks, row.ranks) << row.bytes.substr(0, 200);
+    EXPECT_EQ(dumps.used + row.rest, row.bytes.size()) << row.bytes.substr(0, 200);
+    EXPECT_EQ(dumps.problem, "");
+  }
+}
+
 }  // namespace
 }  // namespace ncclog
