@@ -108,7 +108,7 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
   const FactValue moves = find_fact("job.recorder_moves")->ask(job, {});
   if (only_dumps && is_yes(moves))
     return {VerdictStatus::NothingFound,
-            fmt::format("No problem in these dumps: {}, so the job ran.", moves.what),
+            fmt::format("No problem in these dumps: {}, so the job ran between them.", moves.what),
             {}};
   if (only_dumps || (findings.empty() && !is_seen && std::ranges::none_of(job.logs, is_usable)))
     return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};

@@ -119,7 +119,7 @@ Stretch stretch_of(const FlightRecorderDump& dump, const std::string& group, uin
       Count& count = stretch.counts[{call.group, global_rank(dump, call.group, ends->first),
                                      global_rank(dump, call.group, ends->second)}];
       ++(operation == Operation::Recv ? count.received : count.sent);
-    } else if (call.group == group && call.p2p_seq_id <= 0) {
+    } else if (call.group == group && traits_of(operation).is_collective()) {
       if (std::cmp_equal(call.collective_seq_id, begin)) is_inside = true;
       if (std::cmp_equal(call.collective_seq_id, begin + 1)) {
         stretch.is_whole = is_inside;

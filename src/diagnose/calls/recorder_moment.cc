@@ -213,17 +213,16 @@ class Moment {
     if (absent_.size() != 1 || !idle_.empty()) return;
     const int absent = *absent_.begin();
     if (!places_.contains(absent)) return;
+    std::optional<HoldUp> result;
+    std::set<int> witnesses;
     for (const auto& [place, m] : places_.at(absent)) {
       const Group& group = groups_[place];
       const std::vector<int> waiters = waiting_in(group, group.first);
-      if (waiters.size() + 1 < group.account->ranks.size()) {
-        found_.clear();
-        return;
-      }
-      if (waiters.size() > 1) {
-        add({absent, HeldBy::NoDump, group.account, group.first, waiters});
-      }
+      if (waiters.size() + 1 < group.account->ranks.size()) return;
+      for (const int w : waiters) witnesses.insert(member(*group.account, w).rank);
+      if (!result) result = {absent, HeldBy::NoDump, group.account, group.first, waiters};
     }
+    if (result && witnesses.size() > 1) add(std::move(*result));
   }
 
   const Job& job_;

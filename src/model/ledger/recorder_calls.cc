@@ -105,9 +105,10 @@ std::map<std::string, CallAccount> listed_groups(const GroupMembers& dumps) {
   return groups;
 }
 
-/// Sends, receives and coalesced calls count by themselves.
+/// Sends, receives and coalesced calls count by themselves. A collective carries the number of the
+/// messages before it, and says since schema 2.1 that it is none.
 bool moves_other_numbers(const FlightRecorderEntry& entry) {
-  return entry.is_p2p.value_or(false) || entry.p2p_seq_id > 0 ||
+  return entry.is_p2p.value_or(entry.p2p_seq_id > 0) ||
          traits_of(recorded_operation(entry.profiling_name)).is_message() ||
          entry.profiling_name.find("coalesced") != std::string::npos;
 }
@@ -142,7 +143,9 @@ bool has_called_nothing(const FlightRecorderDump& dump) {
 /// A send or a receive that moves its own counter and leaves that of collectives alone, as schemas
 /// with p2p_seq_id have it.
 bool is_beside_collectives(const FlightRecorderEntry& entry) {
-  return entry.p2p_seq_id > 0 && entry.is_p2p.value_or(true) && entry.collective_seq_id >= 0;
+  const bool is_batch = entry.profiling_name == "nccl:coalesced";  // Which says that it is no P2P.
+  return entry.p2p_seq_id > 0 && entry.collective_seq_id >= 0 &&
+         (is_batch || entry.is_p2p.value_or(true));
 }
 
 /// Whether the rank waits in nothing, whatever the group. The single messages of a batch stay
