@@ -260,9 +260,13 @@ FlightRecorderDumps import_flight_recorders(std::string_view bytes, std::string_
     Imported<FlightRecorderDump> one = document.problem.empty()
                                            ? read_root(document.value, {})
                                            : Imported<FlightRecorderDump>{{}, document.problem};
-    if (one.problem.empty()) result.dumps.push_back(std::move(one.value));
-    if (result.dumps.empty()) result.problem = std::move(one.problem);
-    return one.problem.empty();
+    const bool is_good = one.problem.empty();
+    if (is_good) {
+      result.dumps.push_back(std::move(one.value));
+    } else if (result.dumps.empty()) {
+      result.problem = std::move(one.problem);
+    }
+    return is_good;
   };
   bool is_read = true;
   while (is_read) {

@@ -147,7 +147,7 @@ std::string hold_up_words(const HoldUp& first, const std::vector<int>& ranks) {
     case HeldBy::NoDump:
       break;
   }
-  return fmt::format("{} left no dump, and {} all waited in {}", who, others, what);
+  return fmt::format("{} left no dump, and {} waited in {}", who, others, what);
 }
 
 /// By dumps alone, who holds the others up.

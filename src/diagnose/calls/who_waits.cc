@@ -215,6 +215,12 @@ std::map<int, int> counted_ranks(const Job& job, const Communicator& comm, bool 
 Waits waits_of(const Job& job) {
   Waits waits;
   waits.fronts = call_fronts(job);
+  // Nobody ends a communicator in order while a call on it does not end.
+  std::erase_if(waits.fronts, [&](const CallFront& front) {
+    const auto& ranks = nth_communicator(job, front.communicator).ranks;
+    return std::ranges::all_of(
+        ranks, [](const CommRank& rank) { return rank.state == RankState::Destroyed; });
+  });
   WaitGraph graph;
   for (const CallFront& front : waits.fronts) add_front(job, front, graph);
   // Before messages are added: circles of collectives alone are inversions of their order.
@@ -299,11 +305,7 @@ std::vector<CallFront> call_fronts(const Job& job) {
   for (const CallAccount& account : call_ledger(job, CallSource::Lines)) {
     CallFront front = front_of(account);
     front.unknown_wait = unknown_wait;
-    // Nobody ends a communicator in order while a call on it does not end.
-    const auto& ranks = nth_communicator(job, front.communicator).ranks;
-    const bool is_over =
-        std::ranges::count(ranks, RankState::Destroyed, &CommRank::state) == std::ssize(ranks);
-    if (front.furthest > 0 && !is_over) fronts.push_back(std::move(front));
+    if (front.furthest > 0) fronts.push_back(std::move(front));
   }
   return fronts;
 }
