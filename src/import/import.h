@@ -1,6 +1,6 @@
 // What is read beside logs: dumps of PyTorch's Flight Recorder, answers of NCCL's RAS, files of its
-// Inspector, topology files, listings of lspci, results of nccl-tests, settings in YAML. One
-// function a format.
+// Inspector, topology files, listings of lspci, results of nccl-tests, dumps of py-spy, settings in
+// YAML. One function a format.
 //
 // None of them throws for what the bytes are, and memory is proportional to their number: the files
 // are hostile, may nest, repeat or end anywhere. What cannot be read is a `problem`, a clause.
@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -126,6 +127,17 @@ Imported<std::vector<PciListing>> import_lspci(std::string_view bytes, uint64_t 
 
 /// Reads the results of one test. Places in it are of unit 0; of JSON all are line 1.
 Imported<NcclTestsRun> import_nccl_tests(std::string_view bytes);
+
+// The stacks of a process's threads, as py-spy dump --json writes them (src/stack_trace.rs).
+//
+//   [{"pid": 4121, "thread_id": 139852, "thread_name": "MainThread", "os_thread_id": 4121,
+//     "active": false, "owns_gil": false, "frames": [{"name": "wait", "filename":
+//     "/usr/lib/python3.12/threading.py", "line": 355, …}, …],
+//     "process_info": {"pid": 4121, "command_line": "python train.py", …}}, …]
+
+/// The lines that the text form of the dump has, which log/stack_lines.h reads; of a file the first
+/// 65536 frames.
+Imported<std::vector<std::string>> import_py_spy(std::string_view bytes);
 
 // Which variables does a YAML file set for the programs that it starts?
 //

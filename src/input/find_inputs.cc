@@ -356,6 +356,13 @@ bool is_inspector_json(std::string_view head) {
          holds_one_of(head, kParts);
 }
 
+/// py-spy, src/stack_trace.rs: a list of threads, the keys of the first one.
+bool is_py_spy_json(std::string_view head) {
+  const size_t start = head.find_first_not_of(" \t\r\n");
+  return start != head.npos && head[start] == '[' && head.find("\"thread_id\"") != head.npos &&
+         head.find("\"owns_gil\"") != head.npos;
+}
+
 /// graph/xml.cc: the root element and what stands in it first, perhaps after an XML declaration.
 bool is_topology_xml(std::string_view head) {
   static constexpr std::string_view kInside[] = {"<cpu", "<pci", "<nic"};
@@ -467,6 +474,7 @@ Content sniff_content(std::string_view head) {
   if (is_nccl_tests_results(head)) return Content::NcclTests;
   if (is_inspector_json(head)) return Content::Inspector;
   if (is_topology_xml(head)) return Content::Topology;
+  if (is_py_spy_json(head)) return Content::PySpy;
   if (is_lspci(head)) return Content::Lspci;
   if (is_pickle(head)) return Content::Pickle;
   if (sniff_compression(head) != Compression::None) return Content::Compressed;

@@ -93,7 +93,7 @@ constexpr bool is_log(Content content) {
 constexpr bool is_document(Content content) {
   return content == Content::FlightRecorder || content == Content::Ras ||
          content == Content::NcclTests || content == Content::Inspector ||
-         content == Content::Topology || content == Content::Lspci;
+         content == Content::Topology || content == Content::Lspci || content == Content::PySpy;
 }
 
 }  // namespace ncclog

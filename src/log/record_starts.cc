@@ -11,6 +11,7 @@
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
 #include "log/messages.h"
+#include "log/stack_lines.h"
 #include "log/wording/other_programs.h"
 
 namespace ncclog {
@@ -68,6 +69,7 @@ bool begins_in_bracket(std::string_view line, size_t at) {
   const bool is_apart = !is_blank(before.back());
   if (is_apart && (ends_in_word(before) || task_tag_length(before) > 0 || is_understood(before)))
     return true;
+  if (begins_stack(line.substr(at + tag))) return true;  // Behind a prompt: "Overwrite? [y/N] ".
   if (begins_cpp_record(line.substr(at + tag))) return is_understood(before);
   // NCCL prints a message behind its header.
   const Header header = parse_header(before);

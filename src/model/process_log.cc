@@ -251,12 +251,24 @@ void SpeakerLog::merge(SharedTrie& trie, SpeakerLog&& later, const RecordLimit& 
   if (later.tuning) tuning.change().merge(*later.tuning);
   if (later.benchmarks) benchmarks.change().merge(std::move(later.benchmarks.change()));
   if (later.last_failure) last_failure = std::move(later.last_failure);
+  if (later.stack_lines) {
+    for (OwnedRecord& line : later.stack_lines.change()) add_stack_line(std::move(line), limit);
+  }
+}
+
+void SpeakerLog::add_stack_line(OwnedRecord&& line, const RecordLimit& limit) {
+  auto& kept = stack_lines.change();
+  kept.push_back(std::move(line));
+  while (kept.size() > kStackLines * limit.most) kept.pop_front();
 }
 
 void SpeakerLog::cut_to(SharedTrie& trie, const RecordLimit& limit) {
   records.cut_to(trie, limit);
   line_matches.cut_to(trie, limit.of_patterns());
   unrecognised.cut_to(trie, limit.of_patterns());
+  while (stack_lines && stack_lines->size() > kStackLines * limit.most) {
+    stack_lines.change().pop_front();
+  }
 }
 
 }  // namespace ncclog

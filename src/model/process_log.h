@@ -17,6 +17,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -329,12 +330,19 @@ struct SpeakerLog {
   Rare<TuningUses> tuning;
   /// What nccl-tests and other benchmarks of communication printed.
   Rare<OrderedLines> benchmarks;
+  /// Lines of the stacks that its threads had (log/stack_lines.h), the last ones: as many as `limit`
+  /// of its lists allows, kStackLines for each. What they say together is read from the job.
+  Rare<std::deque<OwnedRecord>> stack_lines;
+  static constexpr size_t kStackLines = 16;
   /// The last line in which an exception or a failed call of CUDA is named. `records` keeps equal
   /// lines by the first of them, which the job may have survived.
   std::optional<OwnedRecord> last_failure;
 
   /// Appends what a later stretch holds, and settles; lists of records keep what `limit` allows.
   void merge(SharedTrie& trie, SpeakerLog&& later, const RecordLimit& limit = {});
+
+  /// Keeps a line of a stack, and forgets the first one where there are more than `limit` allows.
+  void add_stack_line(OwnedRecord&& line, const RecordLimit& limit);
 
   /// Keeps the first records of each kind only, as many as `limit` allows. Settles what it
   /// cuts.

@@ -120,11 +120,11 @@ boost::intrusive_ptr<const LineHead> TextCache::head(std::string_view text, cons
 }
 
 boost::intrusive_ptr<const RecordText> TextCache::message(std::string_view text, uint64_t hash,
-                                                          const Wording& wording) {
+                                                          const Wording* wording) {
   auto& known = messages_[hash % kMessages];
   const bool is_known = known != nullptr && known->hash == hash && known->text() == text &&
-                        known->wording == &wording;
-  if (!is_known) known = make_text(text, hash, &wording);
+                        known->wording == wording;
+  if (!is_known) known = make_text(text, hash, wording);
   return known;
 }
 
@@ -139,7 +139,12 @@ OwnedRecord TextCache::record(SourceRef where, std::string_view line, const Even
                         line.size() <= Record::kMaxTextBytes;
   auto shared = is_plain ? head(line.substr(0, before), header) : nullptr;
   if (shared == nullptr) return make_record(where, line, event);
-  return {where, std::move(shared), this->message(message, hash, *wording)};
+  return {where, std::move(shared), this->message(message, hash, wording)};
+}
+
+OwnedRecord TextCache::line(SourceRef where, std::string_view text) {
+  text = text.substr(0, Record::kMaxTextBytes);
+  return {where, nullptr, message(text, message_hash(text), nullptr)};
 }
 
 }  // namespace ncclog

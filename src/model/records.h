@@ -134,13 +134,16 @@ class TextCache {
   /// The record of a line that says `event`; `hash` is that of its message.
   OwnedRecord record(SourceRef where, std::string_view line, const Event& event, uint64_t hash);
 
+  /// The record of a line that says nothing by itself, as far as kMaxTextBytes.
+  OwnedRecord line(SourceRef where, std::string_view text);
+
   /// What stands before the message of a line with that header; nullptr if it does not mean the
   /// same alone.
   boost::intrusive_ptr<const LineHead> head(std::string_view text, const Header& header);
 
   /// The message with that message_hash, which all of the wording fits.
   boost::intrusive_ptr<const RecordText> message(std::string_view text, uint64_t hash,
-                                                 const Wording& wording);
+                                                 const Wording* wording);
 
  private:
   /// By hash; another text of the same place takes its place.

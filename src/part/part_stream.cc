@@ -98,7 +98,7 @@ boost::intrusive_ptr<const RecordText> read_message_text(TextCache& shared, std:
   if (wording > listed_wordings().size()) return nullptr;
   const Wording* const known = listed_wordings()[wording - 1];
   Message message;
-  if (match_wording(*known, trim(text), message)) return shared.message(text, hash, *known);
+  if (match_wording(*known, trim(text), message)) return shared.message(text, hash, known);
   // A line that was cut may have lost what made it one of that wording.
   message = parse_event(text, all_wordings()).message;
   const bool is_cut = text.size() == Record::kMaxTextBytes;

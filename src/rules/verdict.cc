@@ -14,6 +14,7 @@
 #include "diagnose/calls/uncompared.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/outcome.h"
+#include "diagnose/outcome/rank_stacks.h"
 #include "log/event.h"
 #include "log/known_messages.h"
 #include "rules/headline.h"
@@ -110,6 +111,11 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
     return {VerdictStatus::NothingFound,
             fmt::format("No problem in these dumps: {}, so the job ran between them.", moves.what),
             {}};
+  const bool is_open = end.state == EndState::Unknown || end.state == EndState::Unfinished;
+  if (const std::string stacks = stacks_summary(job);
+      is_open && findings.empty() && !says_otherwise && !stacks.empty()) {
+    return {VerdictStatus::NothingFound, fitted_headline(capitalised(stacks) + "."), {}};
+  }
   if (only_dumps || (findings.empty() && !is_seen && std::ranges::none_of(job.logs, is_usable)))
     return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
   if (says_otherwise) {

@@ -1,9 +1,12 @@
 // Any bytes as one of the files that are read beside logs: what is refused has a reason, what is
 // kept is what its readers rely on.
 
+#include "diagnose/outcome/rank_stacks.h"
 #include "fuzz/fuzz.h"
 #include "import/import.h"
 #include "input/find_inputs.h"
+#include "model/derive/build_job.h"
+#include "report/tables/tables.h"
 
 namespace ncclog::fuzz {
 
@@ -54,6 +57,20 @@ void fuzz_lspci(std::string_view bytes) {
     require(!listing.devices.empty());
     for (const PciDevice& device : listing.devices) require(device.where.unit == 1);
   }
+}
+
+void fuzz_stacks(std::string_view bytes) {
+  import_py_spy(bytes);
+  const Job job = job_from_text(bytes);
+  for (const RankStacks& one : rank_stacks(job)) {
+    require(one.refused || !one.stacks.empty());
+    for (const MainStack& stack : one.stacks) {
+      require(stack.own_place < stack.frames.size() && stack.telling_place < stack.frames.size());
+      require(!stack.words.empty());
+    }
+  }
+  require(stacks_summary(job).empty() == rank_stacks(job).empty());
+  stacks_table(job);
 }
 
 }  // namespace ncclog::fuzz

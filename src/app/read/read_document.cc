@@ -55,6 +55,16 @@ std::string import_document(std::string_view bytes, Content content, const Walke
     }
     return std::move(import.problem);
   }
+  if (content == Content::PySpy) {
+    const auto import = import_py_spy(bytes);
+    SpeakerLog& log = shard.speakers[{.input = static_cast<int64_t>(name.input_number)}];
+    log.lines = 1;
+    log.first = log.last = {name.number, 1};
+    for (const std::string& line : import.value) {
+      log.add_stack_line(make_record(log.first, line), shard.limit);
+    }
+    return import.problem;
+  }
   FlightRecorderDumps import = import_flight_recorders(bytes, name.path);
   for (FlightRecorderDump& dump : import.dumps) {
     dump.where.unit = name.number;
@@ -128,6 +138,7 @@ Shard read_document(UnitReader& input, const WalkedInput& name, std::string& res
                                   : content == Content::Inspector ? "A file of NCCL's Inspector"
                                   : content == Content::Topology  ? "A topology file"
                                   : content == Content::Lspci     ? "A listing of PCI devices"
+                                  : content == Content::PySpy     ? "A dump of py-spy"
                                                                   : "A Flight Recorder dump";
     input.refuse(fmt::format("{} that cannot be read: {}.", what, problem));
   }

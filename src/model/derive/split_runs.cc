@@ -469,9 +469,11 @@ SpeakerLog own_part(const SpeakerLog& whole, SharedTrie& trie, IsOwn is_own) {
                                  [&](const auto& record) { return is_own(record.where); });
     });
   };
+  const auto is_own_line = [&](const OwnedRecord& line) { return is_own(line.where); };
   const bool is_all_own = is_own(whole.first) && is_own(whole.last) &&
                           are_own(whole.unrecognised) && are_own(whole.records) &&
-                          are_own(whole.line_matches);
+                          are_own(whole.line_matches) &&
+                          std::ranges::all_of(*whole.stack_lines, is_own_line);
   if (is_all_own) return whole;
   SpeakerLog part;
   const auto own_of = [&](const RecordLists& lists) {
@@ -497,6 +499,9 @@ SpeakerLog own_part(const SpeakerLog& whole, SharedTrie& trie, IsOwn is_own) {
     if (!is_own(record.where)) continue;
     part.benchmarks.change().add(Record(record).kind(), [&] { return record; });
     note_line(record, part);
+  }
+  for (const OwnedRecord& line : *whole.stack_lines) {
+    if (is_own_line(line)) part.stack_lines.change().push_back(line);
   }
   if (whole.last_failure && is_own(whole.last_failure->where)) {
     part.last_failure = whole.last_failure;

@@ -300,13 +300,38 @@ bool says_rank(std::string_view before) {
          });
 }
 
-/// What stands around the number in names that say "rank" and count on from 0, one file each. Where
-/// several folders count so, their numbers may be those of one host.
+/// Inputs that hold the stacks of one process, whoever it is, and in which nobody else speaks.
+std::set<int64_t> inputs_of_stacks(const Job& job) {
+  std::set<int64_t> inputs;
+  std::set<int64_t> others;
+  for (const SpeakerLog& log : job.logs) {
+    const bool is_nameless = log.speaker == Speaker{.input = log.speaker.input};
+    (is_nameless && log.stack_lines ? inputs : others).insert(input_of(job, log.first));
+  }
+  std::erase_if(inputs, [&](int64_t input) { return others.contains(input); });
+  return inputs;
+}
+
+/// "logs/worker2.stderr". Where a master has a file of its own, workers are counted behind it.
+bool says_worker(std::string_view before) {
+  before = before.substr(0, before.find_last_not_of("_-.=") + 1);
+  return before.ends_with("worker") && before.find("local") == before.npos;
+}
+
+/// What stands around the number in names that say "rank", or "worker" where each holds the stacks
+/// of one process, and count on from 0, one file each. Where several folders count so, their
+/// numbers may be those of one host.
 std::set<std::pair<std::string_view, std::string_view>> counted_names(const Job& job) {
   std::map<std::pair<std::string_view, std::string_view>, std::vector<int64_t>> numbers;
-  for (const JobInput& input : job.inputs) {
-    for (const auto& [around, number] : numbers_in(input.path)) {
-      if (!input.is_archive && says_rank(around.first)) numbers[around].push_back(number);
+  const std::set<int64_t> of_stacks = inputs_of_stacks(job);
+  const bool has_master = std::ranges::any_of(
+      job.inputs, [](const auto& input) { return input.path.find("master") != input.path.npos; });
+  for (size_t i = 0; i < job.inputs.size(); ++i) {
+    if (job.inputs[i].is_archive) continue;
+    const bool may_be_worker = !has_master && of_stacks.contains(static_cast<int64_t>(i));
+    for (const auto& [around, number] : numbers_in(job.inputs[i].path)) {
+      if (says_rank(around.first) || (may_be_worker && says_worker(around.first)))
+        numbers[around].push_back(number);
     }
   }
   std::set<std::pair<std::string_view, std::string_view>> counted;

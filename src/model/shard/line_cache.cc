@@ -318,7 +318,7 @@ bool LineCache::read_message(Shape& shape, std::string_view text) {
     auto& known = messages_[shape.hash % kMessages];
     const bool is_known = known != nullptr && known->hash == shape.hash && known->text() == text;
     if (!is_known && !has_come(shape.hash)) return true;
-    if (!is_known) known = texts_.message(text, shape.hash, *message.wording);
+    if (!is_known) known = texts_.message(text, shape.hash, message.wording);
     shape.rest = known;
   }
   return true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "log/stack_lines.h"
 
 namespace ncclog {
 
@@ -18,6 +19,9 @@ namespace {
 
 /// Lines of other programs from which on a filter pays.
 constexpr uint64_t kWorthFilter = 64;
+
+/// So many lines behind one of a stack all are read: nothing marks a frame, and ranks mix theirs.
+constexpr uint64_t kStackReach = 64;
 
 /// Lines about calls that are taken at a time.
 constexpr size_t kMostCalls = 1024;
@@ -69,7 +73,9 @@ void LogReader::receive(const Line& record, const Event& event, int lines) {
   foreign_ += is_foreign_ ? 1 : 0;
   const bool is_plain = record.text.data() == line_.data() && record.text.size() == line_.size() &&
                         !event.is_of_traceback;
-  if (is_plain && lines == 1 && !record.cut && event.header.level == Level::None) {
+  const bool is_of_stack = is_stack_line(record.text, event.header);
+  if (is_of_stack) stack_end_ = record.number + kStackReach;
+  if (is_plain && lines == 1 && !record.cut && !is_of_stack && event.header.level == Level::None) {
     return before_.lines.learn_other(record.text, event);
   }
   // Only a line that was read unchanged, alone and whole stands for others like it.
@@ -141,7 +147,7 @@ bool LogReader::take_other(std::string_view block, uint64_t number, LineRun& tak
 
 bool LogReader::take_foreign(std::string_view block, uint64_t number, LineRun& taken) {
   if (foreign_ < kWorthFilter || filter_ == nullptr || taken.bytes >= block.size() ||
-      number + taken.numbers == kept_) {
+      number + taken.numbers == kept_ || number + taken.numbers < stack_end_) {
     return false;
   }
   const std::string_view rest = block.substr(taken.bytes);

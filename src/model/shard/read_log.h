@@ -259,6 +259,7 @@ class LogReader {
   size_t stretch_ = 1;       ///< Lines to be filtered at a time: as many as lately meant nothing.
   uint64_t boring_end_ = 0;  ///< The line behind those that the filter let go last.
   uint64_t kept_ = 0;        ///< The line that the filter kept last.
+  uint64_t stack_end_ = 0;   ///< The line up to which the lines of a stack may go on.
   EventReader events_;
 };
 

@@ -9,6 +9,7 @@
 #include "log/line/words.h"
 #include "log/messages.h"
 #include "log/named_failure.h"
+#include "log/stack_lines.h"
 #include "log/wording/other_programs.h"
 #include "model/record_trie.h"
 #include "model/shard/call_cache.h"
@@ -264,6 +265,9 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
   }
   count_line(log, where);
   note_tasks(log, event.header.prefix);
+  if (is_stack_line(line.text, event.header)) {
+    log.add_stack_line(texts_.line(where, line.text), shard_.limit);
+  }
   if (viewed_ == &log) settle_last_view();
   log.last_text.assign(line.text.substr(0, Record::kMaxTextBytes));
   // An NCCL line that begins with its host carries no time, and says no step.
