@@ -413,25 +413,30 @@ const std::vector<RankStacks>& rank_stacks(const Job& job) {
   return job.answers.of<&find_rank_stacks>(job);
 }
 
-std::string stacks_phrase(const std::vector<const RankStacks*>& who) {
+std::string stacks_phrase(const std::vector<const RankStacks*>& who, size_t most) {
   std::vector<int> ranks;
-  std::vector<std::string> others;
-  size_t nameless = 0;
+  std::vector<std::string> titles;
+  std::vector<std::string> pids;
+  int64_t nameless = 0;
   for (const RankStacks* one : who) {
     if (one->rank >= 0) {
       ranks.push_back(one->rank);
     } else if (!one->title.empty()) {
-      others.push_back(one->title);
+      titles.push_back(one->title);
     } else if (one->pid >= 0) {
-      others.push_back(fmt::format("pid {}", one->pid));
+      pids.push_back(std::to_string(one->pid));
     } else {
       ++nameless;
     }
   }
+  if (pids.size() > most) nameless += std::ssize(pids);
   std::vector<std::string> words;
   if (!ranks.empty()) words.push_back(ranks_phrase(ranks));
-  if (!others.empty()) words.push_back(few_of(others, kMostNamed, ", "));
-  if (nameless > 0) words.push_back(plural(static_cast<int64_t>(nameless), "process"));
+  if (!titles.empty()) words.push_back(few_of(titles, most, ", "));
+  if (!pids.empty() && pids.size() <= most) {
+    words.push_back((pids.size() == 1 ? "pid " : "pids ") + join(pids, ","));
+  }
+  if (nameless > 0) words.push_back(plural(nameless, "process"));
   return join(words, ", ");
 }
 
@@ -521,6 +526,7 @@ struct Apart {
 std::optional<Apart> apart_from_call(const Job& job) {
   Apart apart;
   bool waits_for_ranks = true;
+  bool is_told = true;
   for (const RankStacks& one : rank_stacks(job)) {
     (waits(one) ? apart.others : apart.odd).push_back(&one);
     if (one.refused) continue;
@@ -528,8 +534,11 @@ std::optional<Apart> apart_from_call(const Job& job) {
     waits_for_ranks &= last.stands != Stands::WaitsGpu;
     // In a library that no row knows it may wait as well as work.
     if (last.stands == Stands::Unclear && last.is_in_library) return std::nullopt;
+    is_told &= last.stands != Stands::Unclear;
   }
   if (!apart.is_sound()) return std::nullopt;
+  // One against one, at a line of its own: either may be where most are.
+  waits_for_ranks &= is_told || apart.others.size() > 1;
   const StackFrame& place = apart.others.front()->stacks.back().own();
   const bool has_lasted =
       std::ranges::all_of(apart.others, [](const auto* one) { return kept_line(*one); }) &&

@@ -78,8 +78,8 @@ struct RankStacks {
 /// Of all processes whose stacks the logs hold, by rank, then by place. Derived once.
 const std::vector<RankStacks>& rank_stacks(const Job& job);
 
-/// "ranks 0-2", "PP2 TP1", "pids 41,42": who these are.
-std::string stacks_phrase(const std::vector<const RankStacks*>& who);
+/// "ranks 0-2", "PP2 TP1", "pids 41,42": who these are; more titles or pids than `most` are counted.
+std::string stacks_phrase(const std::vector<const RankStacks*>& who, size_t most = 3);
 
 /// What all stacks together show, a sentence without its full stop; empty: there are none.
 std::string stacks_summary(const Job& job);

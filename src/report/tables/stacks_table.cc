@@ -7,6 +7,7 @@
 //   0,1,3    at train.py:25
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <string>
@@ -55,7 +56,7 @@ std::vector<Branch> branches_of(const Branch& above) {
 }
 
 std::string ranks_of(const Members& who) {
-  std::string words = stacks_phrase(who);
+  std::string words = stacks_phrase(who, SIZE_MAX);
   for (const std::string_view word : {"ranks ", "rank "}) {
     if (words.starts_with(word)) return words.substr(word.size());
   }

@@ -215,6 +215,10 @@ TEST(RankStuck, OddOneIsNamedWhereAllOthersWait) {
        "rank 2 was in the data loader (fit.py:46) while ranks 0,1 were waiting in barrier (fit.py:60)"},
       {{at(0, {kBarrier, kMain}), at(1, {kOwn, kMain}), at(2, {kBarrier, kMain})},
        "rank 1 was in lcs (lcs.py:25) while ranks 0,2 were waiting in barrier (fit.py:60)"},
+      // One against one, at a line of its own: most others may be there.
+      {{at(0, {kBarrier, kMain}), at(1, {kOwn, kMain})}, "nobody"},
+      {{at(0, {kBarrier, kMain}), at(1, {kLoader, kMain})},
+       "rank 1 was in the data loader (fit.py:60) while rank 0 was waiting in barrier (fit.py:60)"},
       // All alike, all waiting, one alone.
       {{at(0, {kBarrier, kMain}), at(1, {kBarrier, kMain})}, "nobody"},
       {{at(0, {kBarrier, kMain}), at(1, {kSynchronize, kMain})}, "nobody"},
