@@ -20,17 +20,18 @@ Imported<std::vector<std::string>> import_py_spy(std::string_view bytes) {
     }
     const auto& own_id = member(thread, "os_thread_id");
     const auto id = whole_number(own_id.is_null() ? member(thread, "thread_id") : own_id);
-    import.value.push_back(fmt::format("Thread {} ({}): \"{}\"", std::max<int64_t>(id.value_or(0), 0),
+    import.value.push_back(fmt::format("Thread {} ({}): \"{}\"",
+                                       std::max<int64_t>(id.value_or(0), 0),
                                        truth(member(thread, "active")) == true ? "active" : "idle",
                                        text_of(member(thread, "thread_name"))));
     for (const auto& frame : as_list(member(thread, "frames"))) {
       if (import.value.size() >= kMostFrames) return import;
       const int line = small_number(member(frame, "line"));
       const std::string_view file = text_of(member(frame, "filename"));
-      import.value.push_back(line > 0 ? fmt::format("    {} ({}:{})", text_of(member(frame, "name")),
-                                                    file, line)
-                                      : fmt::format("    {} ({})", text_of(member(frame, "name")),
-                                                    file.substr(file.rfind('/') + 1)));
+      import.value.push_back(
+          line > 0 ? fmt::format("    {} ({}:{})", text_of(member(frame, "name")), file, line)
+                   : fmt::format("    {} ({})", text_of(member(frame, "name")),
+                                 file.substr(file.rfind('/') + 1)));
     }
   }
   if (import.problem.empty() && import.value.empty()) import.problem = "there is no thread in it";

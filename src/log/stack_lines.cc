@@ -1,5 +1,6 @@
 #include "log/stack_lines.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -66,11 +67,12 @@ bool read_native_frame(std::string_view text, StackLine& frame) {
   }
   const std::string_view rest = scan.rest();
   if (const size_t from = rest.rfind(" from "); from != rest.npos) {
-    frame.file = rest.substr(from + 6);
+    set_place(rest.substr(from + 6), frame);
   } else if (const size_t at = rest.rfind(" at "); at != rest.npos) {
     set_place(rest.substr(at + 4), frame);
   }
-  frame.function = trim(rest.substr(0, std::min(rest.find(" ("), rest.find(" - "))));
+  frame.function =
+      trim(rest.substr(0, std::min({rest.find(" ("), rest.find(" - "), rest.find(" from ")})));
   frame.function = frame.function.substr(0, frame.function.find('@'));
   return !frame.function.empty();
 }
@@ -81,12 +83,11 @@ bool read_heading(std::string_view text, StackLine& line) {
   if (scan.skip("Thread ")) {
     line.kind = Kind::Thread;
     int64_t number = -1;
-    if (!scan.number(number)) {
-      // py-spy knows no id of the thread in some containers: "Thread 0x7F31C2A41740 (active)".
-      scan.take_while(is_not_blank);
-    }
+    // py-spy knows no id of the thread in some containers: "Thread 0x7F31C2A41740 (active)".
+    if (scan.rest().starts_with("0x") || !scan.number(number)) scan.take_while(is_not_blank);
     if (scan.skip(" (Thread 0x") || scan.skip(" (LWP ")) {
       line.is_main = number == 1;
+      line.is_native = true;
       Scanner id(text);
       id.skip(text.substr(0, std::min(text.find("LWP "), text.size())));
       if (!id.skip("LWP ") || !id.number(line.number)) line.number = -1;
@@ -95,11 +96,11 @@ bool read_heading(std::string_view text, StackLine& line) {
     line.number = number;
     line.is_main = text.ends_with(": \"MainThread\"");
     constexpr std::string_view kStates[] = {" (active", " (idle"};
-    return starts_with_one_of(scan.rest(), kStates) &&
-           (text.ends_with(')') || text.ends_with('"'));
+    return starts_with_one_of(scan.rest(), kStates) && (text.ends_with(')') || text.ends_with('"'));
   }
   if (scan.skip("TID ")) {
     line.kind = Kind::Thread;
+    line.is_native = true;
     return scan.number(line.number) && scan.rest() == ":";
   }
   line.kind = Kind::Process;
@@ -125,6 +126,7 @@ StackLine parse_stack_line(std::string_view line, size_t prefix) {
   const std::string_view text = trim(line.substr(std::min(prefix, line.size())));
   StackLine read;
   if (text.empty()) return read;
+  read.is_native = text.front() == '#';
   if (text.ends_with(kFaulthandlerEnd)) {
     const size_t begin = std::min(text.rfind("Current thread 0x"), text.rfind("Thread 0x"));
     if (begin == text.npos) return read;
@@ -133,8 +135,7 @@ StackLine parse_stack_line(std::string_view line, size_t prefix) {
     return read;
   }
   const auto begin = static_cast<size_t>(text.data() - line.data());
-  const bool is_indented =
-      begin >= 2 && is_blank(line[begin - 1]) && is_blank(line[begin - 2]);
+  const bool is_indented = begin >= 2 && is_blank(line[begin - 1]) && is_blank(line[begin - 2]);
   const bool is_frame = text.front() == '#' ? read_native_frame(text, read)
                                             : read_python_frame(text, read) ||
                                                   (is_indented && read_py_spy_frame(text, read));

@@ -40,8 +40,10 @@ struct StackLine {
 
   Kind kind = Kind::None;
   int64_t number = -1;  ///< Of a process, a rank; of a thread its id, if it is that of a process.
-  std::string_view text;  ///< Of a thread: what stands before its heading without line end, a prompt.
-  bool is_main = false;  ///< The heading says that it is the main thread.
+  std::string_view
+      text;  ///< Of a thread: what stands before its heading without line end, a prompt.
+  bool is_main = false;    ///< The heading says that it is the main thread.
+  bool is_native = false;  ///< Of a thread and its frames: a debugger's, whose frames have numbers.
   // Of a frame.
   std::string_view function;
   std::string_view file;  ///< Source or library; empty: not printed.

@@ -122,8 +122,8 @@ boost::intrusive_ptr<const LineHead> TextCache::head(std::string_view text, cons
 boost::intrusive_ptr<const RecordText> TextCache::message(std::string_view text, uint64_t hash,
                                                           const Wording* wording) {
   auto& known = messages_[hash % kMessages];
-  const bool is_known = known != nullptr && known->hash == hash && known->text() == text &&
-                        known->wording == wording;
+  const bool is_known =
+      known != nullptr && known->hash == hash && known->text() == text && known->wording == wording;
   if (!is_known) known = make_text(text, hash, wording);
   return known;
 }

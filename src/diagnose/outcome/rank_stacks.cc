@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -86,8 +86,9 @@ bool fits_file(std::string_view pattern, std::string_view file) {
 
 bool is_library(const StackFrame& frame) {
   constexpr std::string_view kPlaces[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
-                                          "<frozen ",        "<string>",        ".so"};
-  return frame.line < 0 || holds_one_of(frame.file, kPlaces) ||
+                                          "<frozen ", "<string>"};
+  const bool is_python = frame.file.ends_with(".py") || frame.file.starts_with('<');
+  return frame.line < 0 || !is_python || holds_one_of(frame.file, kPlaces) ||
          std::ranges::any_of(kFrameClasses, [&](const FrameClass& row) {
            return row.kind == "library" && fits_file(row.file, frame.file);
          });
@@ -134,7 +135,7 @@ class StackJudge {
       telling = known.kind;
       stack.telling_place = i;
     }
-    stack.own_place = own == stack.frames.size() ? 0 : own;
+    stack.own_place = own == stack.frames.size() ? stack.telling_place : own;
     stack.is_in_library = own != 0;
     if (telling == nullptr && !stack.prompt.empty()) {
       stack.stands = Stands::Works;
@@ -178,8 +179,9 @@ class StackJudge {
 
 namespace {
 
-constexpr size_t kMostFrames = 128;  ///< As many frames are kept of a stack; faulthandler prints 100.
-constexpr size_t kMostStacks = 16;   ///< Of a process: the last ones.
+constexpr size_t kMostFrames =
+    128;  ///< As many frames are kept of a stack; faulthandler prints 100.
+constexpr size_t kMostStacks = 16;  ///< Of a process: the last ones.
 
 /// Who is meant by the lines that follow, as a voice says it.
 struct Section {
@@ -221,6 +223,7 @@ class VoiceReader {
     if (line.kind == Kind::Thread) {
       if (asks(line.text)) prompt_ = line.text.substr(0, kMostPromptBytes);
       is_open_ = true;
+      is_native_ = line.is_native;
       is_main_ = line.is_main || (line.number >= 0 && line.number == section_.pid);
       owners_ = {owner_of(line)};
     } else if (line.kind == Kind::Answer) {
@@ -253,12 +256,13 @@ class VoiceReader {
 
  private:
   void add_frame(const StackLine& line, Evidence shown) {
-    if (!is_open_) return;
+    // PyTorch numbers the frames of a failed collective, which may stand behind a stack of Python's.
+    if (!is_open_ || line.is_native != is_native_) return;
     if (line.function == "<no Python frame>") return;
     // The outermost one says whether the thread is the main one.
     if (frames_.size() == kMostFrames) frames_.pop_back();
-    frames_.push_back({std::string(line.function), std::string(line.file), line.line,
-                       std::move(shown)});
+    frames_.push_back(
+        {std::string(line.function), std::string(line.file), line.line, std::move(shown)});
   }
 
   static constexpr size_t kMostPromptBytes = 60;
@@ -300,6 +304,7 @@ class VoiceReader {
   std::string prompt_;
   std::vector<StackFrame> prompted_;  ///< The first stack behind it.
   bool is_open_ = false;
+  bool is_native_ = false;
   bool is_main_ = false;
 };
 
@@ -307,9 +312,8 @@ class VoiceReader {
 void append_stacks(RankStacks& same, RankStacks&& more) {
   if (same.process < 0) same.process = more.process;
   std::ranges::move(more.stacks, std::back_inserter(same.stacks));
-  std::ranges::stable_sort(same.stacks, {}, [](const MainStack& stack) {
-    return stack.frames.front().shown.where;
-  });
+  std::ranges::stable_sort(same.stacks, {},
+                           [](const MainStack& stack) { return stack.frames.front().shown.where; });
   if (!same.stacks.empty()) same.refused.reset();
 }
 
@@ -351,8 +355,8 @@ void name_owners(const Job& job, int voice, VoiceReader& read, std::map<int, siz
 /// Where titles name no other axis, the place in tensor parallelism is the rank; the numbers of
 /// torchrun's "[default3]:" are ranks where one agent's stream is all there is and starts at 0.
 void name_ranks(const Job& job, std::vector<RankStacks>& all) {
-  const bool is_known = std::ranges::any_of(
-      job.processes, [](const Process& process) { return process.rank >= 0; });
+  const bool is_known =
+      std::ranges::any_of(job.processes, [](const Process& process) { return process.rank >= 0; });
   if (is_known || std::ranges::any_of(all, [](const auto& one) { return one.rank >= 0; })) return;
   std::vector<int> numbers;
   std::set<int64_t> inputs;
@@ -608,9 +612,9 @@ FactValue rank_stuck(const Job& job, const Instance&) {
   for (const RankStacks* one : apart->others) ++others[last_words(*one)];
   const auto most =
       std::ranges::max_element(others, {}, [](const auto& other) { return other.second; });
-  value.what = fmt::format("{} while {} {} {}", few_of(words, kMostNamed, ", "),
-                           stacks_phrase(apart->others),
-                           apart->others.size() == 1 ? "was" : "were", most->first);
+  value.what = fmt::format("{} while {} {} {}{}", few_of(words, kMostNamed, ", "),
+                           stacks_phrase(apart->others), apart->others.size() == 1 ? "was" : "were",
+                           most->first, others.size() > 1 ? " and elsewhere" : "");
   return value;
 }
 
@@ -628,7 +632,8 @@ std::string stacks_summary(const Job& job) {
   if (places.empty()) return {};
   Members all;
   for (const RankStacks& one : rank_stacks(job)) all.push_back(&one);
-  if (all.size() == 1) return fmt::format("the stack of {} alone accuses nobody", stacks_phrase(all));
+  if (all.size() == 1)
+    return fmt::format("the stack of {} alone accuses nobody", stacks_phrase(all));
   if (places.size() == 1) {
     return fmt::format("the stacks of {} are alike and accuse nobody: {}", stacks_phrase(all),
                        places.front().first);

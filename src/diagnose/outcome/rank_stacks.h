@@ -59,19 +59,20 @@ struct MainStack {
   size_t telling_place = 0;        ///< Of the frame that says what it does.
   bool is_in_library = false;      ///< The innermost frame is.
   Stands stands = Stands::Unclear;
-  std::string words;  ///< "in the data loader (train.py:13)", "waiting in all_reduce (train.py:88)".
+  std::string
+      words;  ///< "in the data loader (train.py:13)", "waiting in all_reduce (train.py:88)".
 
-  /// The innermost frame of the program's own; the innermost of all where libraries have them all.
+  /// The innermost frame of the program's own; the telling one where libraries have them all.
   const StackFrame& own() const { return frames[own_place]; }
 };
 
 /// The stacks of one process.
 struct RankStacks {
-  int process = -1;    ///< Into Job::processes; -1: nothing but its stacks names it.
-  int rank = -1;       ///< Global rank; -1: unknown.
-  int64_t pid = -1;    ///< -1: unknown.
-  std::string title;   ///< "PP2 TP1" of "sglang::scheduler_PP2_TP1"; empty: none.
-  std::vector<MainStack> stacks;  ///< Oldest first.
+  int process = -1;                 ///< Into Job::processes; -1: nothing but its stacks names it.
+  int rank = -1;                    ///< Global rank; -1: unknown.
+  int64_t pid = -1;                 ///< -1: unknown.
+  std::string title;                ///< "PP2 TP1" of "sglang::scheduler_PP2_TP1"; empty: none.
+  std::vector<MainStack> stacks;    ///< Oldest first.
   std::optional<Evidence> refused;  ///< It was asked for its stacks and did not answer.
 };
 

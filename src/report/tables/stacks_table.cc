@@ -81,9 +81,8 @@ Table stacks_table(const Job& job) {
     const Branch branch = std::move(open.back());
     open.pop_back();
     const StackFrame& frame = *frame_at(*branch.who.front(), branch.depth - 1);
-    const auto end = std::ranges::find_if(branch.who, [&](const RankStacks* one) {
-      return frame_at(*one, branch.depth) == nullptr;
-    });
+    const auto end = std::ranges::find_if(
+        branch.who, [&](const RankStacks* one) { return frame_at(*one, branch.depth) == nullptr; });
     table.add(ranks_of(branch.who), std::string(2 * branch.indent, ' ') + frame.words(),
               end == branch.who.end() ? "" : (*end)->stacks.back().words,
               place_name(job, frame.shown.where));
@@ -93,7 +92,8 @@ Table stacks_table(const Job& job) {
   }
   if (table.rows.empty()) {
     table.notes.push_back(
-        "No stack of a main thread was found; py-spy dump --pid PID prints one, faulthandler others.");
+        "No stack of a main thread was found; py-spy dump --pid PID prints one, faulthandler "
+        "others.");
   }
   return table;
 }

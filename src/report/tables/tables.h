@@ -90,7 +90,7 @@ Table timeline_table(const Job& job);  ///< Milestones of each process, in order
 
 /// One row per Flight Recorder dump and process group.
 Table flight_recorder_table(const Job& job);
-Table ras_table(const Job& job);  ///< One row per communicator and statement of the RAS service.
+Table ras_table(const Job& job);     ///< One row per communicator and statement of the RAS service.
 Table stacks_table(const Job& job);  ///< One row per frame of the tree of all main threads' stacks.
 Table nccl_tests_table(const Job& job);  ///< One row per size that nccl-tests measured.
 

@@ -69,9 +69,10 @@ TEST(StackLines, FramesAndHeadingsOfEachPrinter) {
       {"#13 0x00007f16a0c82fe6 in cudaLaunchKernel () from /usr/lib/libnccl.so.2",
        "frame cudaLaunchKernel /usr/lib/libnccl.so.2:-1"},
       {"#16 groupLaunch (job_=<optimized out>) at group.cc:325", "frame groupLaunch group.cc:325"},
-      {"#1  0x00007f0580bb3641 in ?? () from /usr/lib/libcuda.so", "frame ?? /usr/lib/libcuda.so:-1"},
+      {"#1  0x00007f0580bb3641 in ?? () from /usr/lib/libcuda.so",
+       "frame ?? /usr/lib/libcuda.so:-1"},
       {"#0 all_reduce from /opt/torch/distributed/distributed_c10d.py:2806",
-       "frame all_reduce /opt/torch/distributed/distributed_c10d.py:2806:-1"},
+       "frame all_reduce /opt/torch/distributed/distributed_c10d.py:2806"},
       {"# nThread 1 nGpus 1", ""},
       // eu-stack
       {"PID 4121 - process", "process 4121 "},

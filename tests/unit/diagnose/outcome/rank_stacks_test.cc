@@ -19,8 +19,8 @@ std::string read(const Job& job) {
   std::string words;
   for (const RankStacks& one : rank_stacks(job)) {
     if (!words.empty()) words += "; ";
-    words += stacks_phrase({&one}) + ": " +
-             (one.refused ? one.refused->text : one.stacks.back().words);
+    words +=
+        stacks_phrase({&one}) + ": " + (one.refused ? one.refused->text : one.stacks.back().words);
   }
   return words;
 }
@@ -29,7 +29,8 @@ std::string read(std::string_view log) { return read(job_from_text(log)); }
 
 /// faulthandler's stack of a main thread: frames "file:line function", the innermost first.
 std::string stack(std::string_view prefix, const std::vector<std::string>& frames) {
-  std::string text = std::string(prefix) + "Current thread 0x00007f31c2a41740 (most recent call first):\n";
+  std::string text =
+      std::string(prefix) + "Current thread 0x00007f31c2a41740 (most recent call first):\n";
   for (const std::string& frame : frames) text += std::string(prefix) + "  " + frame + "\n";
   return text;
 }
@@ -60,8 +61,8 @@ TEST(RankStacks, InnermostTellingFrameSaysWhatAThreadDoes) {
        "in a debugger (fit.py:46)"},
       {{R"(File "/usr/lib/python3.12/subprocess.py", line 1209 in communicate)", kMain},
        "waiting for a program that it started (fit.py:60)"},
-      {{R"(File "/opt/site-packages/torch/autograd/graph.py", line 8 in _engine_run_backward)", kStep,
-        kMain},
+      {{R"(File "/opt/site-packages/torch/autograd/graph.py", line 8 in _engine_run_backward)",
+        kStep, kMain},
        "in step (fit.py:46)"},
       {{kStep, kMain}, "in step (fit.py:46)"},
       {{kMain}, "at fit.py:60"},
@@ -77,7 +78,7 @@ TEST(RankStacks, OwnersAreReadFromPrefixesSectionsAndTitles) {
     std::string_view wanted;
   } kRows[] = {
       // py-spy in the log of an engine, behind the prefix of a service; other threads are passed over.
-      {R"(sglang-1  | [2026-01-29 13:12:37 TP1] Pyspy dump for PID 88693:
+      {R"-(sglang-1  | [2026-01-29 13:12:37 TP1] Pyspy dump for PID 88693:
 sglang-1  | Process 88693: sglang::scheduler_TP0
 sglang-1  | Python v3.12.3 (/usr/bin/python3.12)
 sglang-1  | 
@@ -95,21 +96,21 @@ sglang-1  | Process 88694: sglang::scheduler_TP1
 sglang-1  | Thread 88694 (active): "MainThread"
 sglang-1  |     apply (penalty.py:150)
 sglang-1  |     <module> (<string>:1)
-)",
+)-",
        "rank 0: waiting in gloo::transport::tcp::UnboundBuffer::waitRecv (scheduler.py:820); "
        "rank 1: in apply (penalty.py:150)"},
-      {R"([2026-01-29 13:12:37 PP2 TP1] Pyspy dump for PID 88693:
+      {R"-([2026-01-29 13:12:37 PP2 TP1] Pyspy dump for PID 88693:
 Process 88693: sglang::scheduler_PP2_TP1
 Thread 88693 (idle): "MainThread"
     recv (scheduler.py:820)
-)",
+)-",
        "PP2 TP1: in recv (scheduler.py:820)"},
       // People put together what stands alike.
-      {R"(Thread 701 (active): "MainThread"
+      {R"-(Thread 701 (active): "MainThread"
 Thread 702 (active): "MainThread"
     broadcast (torch/distributed/distributed_c10d.py:1191)
     <module> (fit.py:249)
-)",
+)-",
        "pid 701: waiting in broadcast (fit.py:249); pid 702: waiting in broadcast (fit.py:249)"},
       // gdb: the first thread is the main one, and stands last.
       {R"(Thread 2 (Thread 0x7f322e3fa000 (LWP 496156)):
@@ -121,17 +122,19 @@ Thread 1 (Thread 0x7f16a03ad000 (LWP 496115) "python3"):
 #1  0x00007f16a0c82fe6 in cudaStreamSynchronize () from /usr/local/lib/libcudart.so.12
 )",
        "pid 496115: waiting for the GPU in cudaStreamSynchronize"},
-      {R"(PID 4121 - process
+      {R"-(PID 4121 - process
 TID 4121:
 #0  0x00007f2c791e5117 clock_nanosleep@@GLIBC_2.17
 #1  0x00007f2c791e5118 main
 TID 4140:
 #0  0x00007f2c791e5117 __poll
-)",
+)-",
        "pid 4121: asleep"},
-      {"=== Rank 1: http://n2:40111/handler/dump_traceback? ===\nError: 503\n", "rank 1: Error: 503"},
+      {"=== Rank 1: http://n2:40111/handler/dump_traceback? ===\nError: 503\n",
+       "rank 1: Error: 503"},
       // Behind a prompt without line end another rank's stack goes on.
-      {"[default0]:Overwrite? [y/N] [default1]:Thread 0x00007f31c2a41740 (most recent call first):\n"
+      {"[default0]:Overwrite? [y/N] [default1]:Thread 0x00007f31c2a41740 (most recent call "
+       "first):\n"
        "[default1]:  File \"/srv/fit.py\", line 60 in <module>\n" +
            stack("[default0]:", {kStep, kMain}),
        "rank 0: in step (fit.py:46); rank 1: at fit.py:60"},
@@ -139,9 +142,15 @@ TID 4140:
       {"Overwrite? [y/N] " + stack("", {kStep, kMain}) + stack("", {kStep, kMain}),
        "1 process: waiting for an answer to \"Overwrite? [y/N]\" (fit.py:46)"},
       // The processes of a data loader are no ranks.
-      {stack("[rank0]: ", {R"(File "/opt/site-packages/torch/utils/data/_utils/worker.py", line 9 in _worker_loop)",
-                           kMain}),
+      {stack(
+           "[rank0]: ",
+           {R"(File "/opt/site-packages/torch/utils/data/_utils/worker.py", line 9 in _worker_loop)",
+            kMain}),
        ""},
+      // The stack of a failed collective is none of a thread.
+      {stack("[rank0]: ", {kStep, kMain}) +
+           "[rank0]: #0 all_reduce from /opt/distributed_c10d.py:2806\n",
+       "rank 0: in step (fit.py:46)"},
       // Frames without a thread, threads without frames.
       {"  File \"/srv/fit.py\", line 60 in <module>\n", ""},
       {"Thread 0x00007f31c2a41740 (most recent call first):\n  <no Python frame>\n", ""},
@@ -165,18 +174,18 @@ TEST(RankStacks, FilesOfRanksAndWorkersNameThem) {
 }
 
 TEST(RankStacks, JsonOfPySpySaysWhatItsTextSays) {
-  const auto import = import_py_spy(R"([{"pid": 4121, "thread_id": 139852, "thread_name": "MainThread",
+  const auto import =
+      import_py_spy(R"([{"pid": 4121, "thread_id": 139852, "thread_name": "MainThread",
     "os_thread_id": 4121, "active": false, "owns_gil": false, "frames": [
       {"name": "wait", "filename": "/usr/lib/python3.12/threading.py", "line": 355},
       {"name": "ncclGroupEnd", "filename": "/opt/libnccl.so.2", "line": 0},
       {"name": "<module>", "filename": "/srv/fit.py", "line": 60}],
     "process_info": {"pid": 4121, "command_line": "python fit.py"}}])");
   EXPECT_EQ(import.problem, "");
-  EXPECT_EQ(import.value,
-            (std::vector<std::string>{
-                "Process 4121: python fit.py", "Thread 4121 (idle): \"MainThread\"",
-                "    wait (/usr/lib/python3.12/threading.py:355)", "    ncclGroupEnd (libnccl.so.2)",
-                "    <module> (/srv/fit.py:60)"}));
+  EXPECT_EQ(import.value, (std::vector<std::string>{
+                              "Process 4121: python fit.py", "Thread 4121 (idle): \"MainThread\"",
+                              "    wait (/usr/lib/python3.12/threading.py:355)",
+                              "    ncclGroupEnd (libnccl.so.2)", "    <module> (/srv/fit.py:60)"}));
   for (const std::string_view bytes : {"[]", "[{", "{}", "[1, null, {\"frames\": 3}]"}) {
     import_py_spy(bytes);
   }
@@ -212,7 +221,8 @@ TEST(RankStuck, OddOneIsNamedWhereAllOthersWait) {
     std::string_view wanted;
   } kRows[] = {
       {{at(0, {kBarrier, kMain}), at(1, {kBarrier, kMain}), at(2, {kLoader, kStep, kMain})},
-       "rank 2 was in the data loader (fit.py:46) while ranks 0,1 were waiting in barrier (fit.py:60)"},
+       "rank 2 was in the data loader (fit.py:46) while ranks 0,1 were waiting in barrier "
+       "(fit.py:60)"},
       {{at(0, {kBarrier, kMain}), at(1, {kOwn, kMain}), at(2, {kBarrier, kMain})},
        "rank 1 was in lcs (lcs.py:25) while ranks 0,2 were waiting in barrier (fit.py:60)"},
       // One against one, at a line of its own: most others may be there.
@@ -228,7 +238,8 @@ TEST(RankStuck, OddOneIsNamedWhereAllOthersWait) {
         at(3, {kOwn, kMain})},
        "nobody"},
       // At one moment of a job that runs some wait for the GPU; where that lasts, it counts.
-      {{at(0, {kSynchronize, kMain}), at(1, {kSynchronize, kMain}), at(2, {kOwn, kMain})}, "nobody"},
+      {{at(0, {kSynchronize, kMain}), at(1, {kSynchronize, kMain}), at(2, {kOwn, kMain})},
+       "nobody"},
       {{at(0, {kSynchronize, kMain}), at(1, {kSynchronize, kMain}), at(2, {kOwn, kMain}),
         at(0, {kSynchronize, kMain}), at(1, {kSynchronize, kMain}), at(2, {kOwnNext, kMain})},
        "rank 2 was in lcs (lcs.py:26) while ranks 0,1 were waiting for the GPU in synchronize "
