@@ -58,10 +58,16 @@ int rank_in_name(std::string_view path);
 //    "considered_dead": false}}]}], "ras": {"timeouts_count": 0}}
 //
 // From ras/client_support.cc. The JSON lists ranks and judges nothing; the statements that the text
-// form makes about differing counts, states and errors are made here in the same way.
+// form makes about differing counts, states and errors are made here in the same way. Answers stand
+// one behind the other, with or without lines of others between ("SERVER PROTOCOL 2", a date). NCCL
+// 2.28.7 and 2.28.9 leave a comma out of missing_ranks. A monitor writes an object an event:
+//
+//   {"timestamp": "2025-12-19 13:07:07", "group": "LIFECYCLE", "event": "PEER_DEAD",
+//    "peer": {"host": "10.1.2.3", "pid": 4242, "cuda_devs": [1], "nvml_devs": [1]}, "details": ""}
 
-/// Reads an answer.
-Imported<RasReport> import_ras_json(std::string_view bytes);
+/// Reads the answers of a file in its order, the last kMaxRasReports; what is reported between two
+/// of them is one answer. A problem only where there is none.
+Imported<std::vector<RasReport>> import_ras_json(std::string_view bytes);
 
 // What NCCL's Inspector wrote: one process's operations, and how long each took.
 //

@@ -4,6 +4,9 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -104,6 +107,7 @@ void state_groups(const std::string& hash, std::string_view problem, const std::
   std::vector<RasStatement> statements;
   for (const auto& [value, members] : groups) {
     statements.push_back({.communicator = hash,
+                          .nranks = report.communicators.back().nranks,
                           .problem = std::string(problem),
                           .what = what,
                           .value = value,
@@ -175,27 +179,69 @@ std::string errors_text(const std::vector<RasStatement>& all, size_t first) {
   return found.empty() ? "OK" : join(found, ",");
 }
 
-void add_communicator(const Json& dict, RasReport& report) {
+/// Operations of all functions that these ranks have launched together; counts that are not known or
+/// too large to be any are left out.
+int64_t launched_by(const std::vector<JsonRank>& ranks) {
+  constexpr int64_t kMost = int64_t{1}
+                            << 40;  // Of a million ranks and some functions it still fits.
+  int64_t sum = 0;
+  for (const JsonRank& rank : ranks) {
+    for (const auto& [function, count] : rank.counts) sum += count > 0 && count < kMost ? count : 0;
+  }
+  return sum;
+}
+
+/// A process's GPU, by which its ranks in different communicators are one.
+auto place_of(const RasMember& member) { return std::tie(member.pid, member.node, member.gpu); }
+
+/// Where the largest communicator holds all that any other one has, its ranks are the job's.
+void find_world(const std::vector<std::vector<RasMember>>& by_communicator, RasReport& report) {
+  const auto largest = std::ranges::max_element(by_communicator, {}, &std::vector<RasMember>::size);
+  if (largest == by_communicator.end() || largest->empty()) return;
+  const auto places = [](const std::vector<RasMember>& members) {
+    std::set<std::tuple<int64_t, std::string, std::string>> all;
+    for (const RasMember& member : members) all.insert(place_of(member));
+    return all;
+  };
+  const auto world = places(*largest);
+  for (const auto& members : by_communicator) {
+    if (!std::ranges::includes(world, places(members))) return;
+  }
+  std::set<std::string> nodes;
+  for (const RasMember& member : *largest) nodes.insert(member.node);
+  report.world = *largest;
+  std::ranges::stable_sort(report.world, {}, place_of);
+  report.nranks = static_cast<int64_t>(largest->size());
+  report.nodes = nodes.contains("") ? -1 : static_cast<int64_t>(nodes.size());
+}
+
+std::vector<RasMember> add_communicator(const Json& dict, RasReport& report) {
   const std::string_view written = text_of(member(dict, "hash"));
   const auto number = parse_hex(written);  // The text form has it in sixteen digits.
   const std::string hash = number ? fmt::format("{:016x}", *number) : std::string(written);
   const std::vector<JsonRank> ranks = read_ranks(member(dict, "ranks"));
   const std::vector<JsonRank> missing = read_ranks(member(dict, "missing_ranks"));
   const size_t first = report.statements.size();
+  RasCommunicators& comm = report.communicators.emplace_back();
+  comm.hash = hash;
+  comm.nranks = whole_number(member(dict, "size")).value_or(-1);
+  comm.missing_ranks = static_cast<int64_t>(missing.size());
+  comm.operations = launched_by(ranks);
   state_missing(hash, missing, report);
   state_errors(hash, ranks, "Initialization error", &JsonRank::init_state, report);
   state_errors(hash, ranks, "Asynchronous error", &JsonRank::async_error, report);
   state_statuses(hash, ranks, missing, report);
   state_counts(hash, ranks, report);
-  RasCommunicators& comm = report.communicators.emplace_back();
-  comm.hash = hash;
-  comm.nranks = whole_number(member(dict, "size")).value_or(-1);
-  comm.missing_ranks = static_cast<int64_t>(missing.size());
   comm.errors = errors_text(report.statements, first);
   // The text form's table shows the status that is furthest towards the end.
   for (const std::string_view status : {"INIT", "RUNNING", "FINALIZE", "ABORT"}) {
     if (std::ranges::find(ranks, status, status_of) != ranks.end()) comm.status = status;
   }
+  std::vector<RasMember> members;
+  for (const auto* list : {&ranks, &missing}) {
+    for (const JsonRank& rank : *list) members.push_back(rank.member);
+  }
+  return members;
 }
 
 RasReport read_report(const Json& root) {
@@ -206,19 +252,108 @@ RasReport read_report(const Json& root) {
   report.timestamp = text_of(member(root, "timestamp"));
   report.timeouts =
       whole_number(member(member(root, "ras"), "timeouts_count")).value_or(report.timeouts);
+  std::vector<std::vector<RasMember>> members;
   for (const Json& comm : as_list(member(root, "communicators"))) {
-    add_communicator(comm, report);
+    members.push_back(add_communicator(comm, report));
   }
+  find_world(members, report);
   return report;
+}
+
+/// "0,1" of a list of devices.
+std::string devices_text(const Json& devices) {
+  std::vector<std::string> texts;
+  for (const Json& device : as_list(devices)) {
+    const int number = small_number(device);
+    if (number >= 0) texts.push_back(std::to_string(number));
+  }
+  return join(texts, ",");
+}
+
+/// Adds what a monitor reports to the answer that is made of its events. Only a death is news of the
+/// job; the others are the service's own.
+void add_event(const Json& event, RasReport& report) {
+  if (text_of(member(event, "event")) != "PEER_DEAD") return;
+  if (report.statements.size() == kMaxRasStatements) return;
+  const Json& peer = member(event, "peer");
+  report.timestamp = text_of(member(event, "timestamp"));
+  report.statements.push_back({.problem = "DEAD", .what = "unreachable", .count = 1});
+  report.statements.back().members.push_back({-1, whole_number(member(peer, "pid")).value_or(-1),
+                                              std::string(text_of(member(peer, "host"))),
+                                              devices_text(member(peer, "cuda_devs"))});
+}
+
+// Where does one object end, and where does the next begin?
+//
+//   SERVER PROTOCOL 2 \n OK \n {"nccl_version": …, "ranks": [ \n {"nccl_version": … } \n {"timestamp": …
+//                               cut                              whole                   whole
+//
+// In JSON an object stands behind a bracket, a colon, a comma or nothing at all, a line ends no
+// text, and no number stands before a text. So what was cut is told from what follows it, and a
+// comma that lacks is put in.
+
+/// The objects of a file, each with commas where they lack; what is cut is left out.
+std::vector<std::string> objects_in(std::string_view bytes) {
+  std::vector<std::string> objects;
+  std::string open;  ///< The object so far; empty outside of one.
+  size_t depth = 0;
+  bool in_text = false;
+  char last = '\0';  ///< Before this one and its blanks, outside of texts.
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const char c = bytes[i];
+    const bool is_blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    if (c == '\n') in_text = false;
+    if (in_text) {
+      open += c;
+      if (c == '\\' && i + 1 < bytes.size() && bytes[i + 1] != '\n') open += bytes[++i];
+      if (c == '"') in_text = false;
+      if (c == '"') last = c;
+      continue;
+    }
+    const bool begins = c == '{' && last != '[' && last != ',' && last != ':';
+    if (begins) {
+      open.clear();
+      depth = 0;
+    } else if (depth == 0) {
+      continue;
+    }
+    if (c == '"' && last >= '0' && last <= '9') open += ',';
+    open += c;
+    in_text = c == '"';
+    if (c == '{' || c == '[') ++depth;
+    if (!is_blank) last = c;
+    if ((c == '}' || c == ']') && --depth == 0) {
+      objects.push_back(std::exchange(open, {}));
+      last = '\0';
+    }
+  }
+  if (!open.empty()) objects.push_back(std::move(open));
+  return objects;
 }
 
 }  // namespace
 
-Imported<RasReport> import_ras_json(std::string_view bytes) {
-  const ParsedDocument document = read_json(bytes);
-  if (!document.problem.empty()) return {{}, document.problem};
-  if (!document.value.contains("communicators")) return {{}, "it lists no communicators"};
-  return {read_report(document.value), {}};
+Imported<std::vector<RasReport>> import_ras_json(std::string_view bytes) {
+  Imported<std::vector<RasReport>> import;
+  bool is_monitor = false;  // The last answer is made of events.
+  std::string problem = "it lists no communicators";
+  for (const std::string& object : objects_in(bytes)) {
+    const ParsedDocument document = read_json(object);
+    const bool is_event = document.value.is_object() && document.value.contains("event");
+    const bool is_answer = document.value.is_object() && document.value.contains("communicators");
+    if (!document.problem.empty()) {
+      problem = document.problem;
+    } else if (is_event && is_monitor) {
+      add_event(document.value, import.value.back());
+    } else if (is_event || is_answer) {
+      if (import.value.size() == kMaxRasReports) import.value.erase(import.value.begin());
+      import.value.push_back(is_answer ? read_report(document.value) : RasReport());
+      if (is_event) add_event(document.value, import.value.back());
+      is_monitor = is_event;
+    }
+  }
+  if (import.value.empty()) import.problem = problem;
+  return import;
 }
 
 }  // namespace ncclog

@@ -328,11 +328,18 @@ bool is_flight_recorder_json(std::string_view head) {
   return head.find("\"entries\"") != head.npos && holds_one_of(head, kEntryKeys);
 }
 
-/// ras/client_support.cc: the keys that stand before the first communicator.
+/// ras/client_support.cc: the keys that stand before the first communicator, or those of what a
+/// monitor reports; the service's own greeting, a date or the monitor's may stand before.
 bool is_ras_json(std::string_view head) {
-  const size_t start = head.find_first_not_of(" \t\r\n");
-  return start != head.npos && head[start] == '{' && head.find("\"nccl_version\"") != head.npos &&
-         head.find("\"communicators_count\"") != head.npos;
+  constexpr size_t kGreeting = 256;
+  size_t start = head.find_first_not_of(" \t\r\n");
+  if (start != head.npos && head[start] != '{') start = head.substr(0, kGreeting).find("\n{") + 1;
+  if (start >= head.size() || head[start] != '{') return false;
+  const std::string_view keys = trim(head.substr(start + 1));
+  const auto has = [&](std::string_view key) { return keys.find(key) != keys.npos; };
+  if (has("\"nccl_version\"") && has("\"communicators_count\"")) return true;
+  return keys.starts_with("\"timestamp\"") && has("\"group\"") && has("\"event\"") &&
+         has("\"PEER_");
 }
 
 /// nccl-tests, src/util.cu: the keys with which -J begins. rccl-tests, src/common.cu: a list of

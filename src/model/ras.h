@@ -6,7 +6,8 @@
 //
 // The text and the JSON form become the same value. In the text form only groups of at most ten
 // ranks, the outliers, are listed; a larger group is a number. Operation counts grow while the
-// service asks one rank after the other: ranks of a healthy job may differ by a few.
+// service asks one rank after the other: ranks of a healthy job may differ by a few. What a monitor
+// reports ("ncclras -m") becomes an answer without communicators.
 
 #pragma once
 
@@ -36,9 +37,11 @@ struct RasCommunicators {
   int64_t nodes = -1;
   std::string ranks_per_node;  ///< "8", "4-8"; empty: not said.
   int64_t nranks = -1;
-  int64_t missing_ranks = -1;  ///< Of JSON.
-  std::string status;          ///< Of most progress: "RUNNING", "ABORT"; empty: no rank answered.
-  std::string errors;          ///< "OK", "INCOMPLETE,MISMATCH".
+  int64_t ranks_in_group = -1;  ///< Different GPUs; of the text form.
+  int64_t missing_ranks = -1;   ///< Of JSON.
+  int64_t operations = -1;  ///< That all ranks together have launched, of all functions; of JSON.
+  std::string status;       ///< Of most progress: "RUNNING", "ABORT"; empty: no rank answered.
+  std::string errors;       ///< "OK", "INCOMPLETE,MISMATCH".
 
   bool operator==(const RasCommunicators&) const = default;
 };
@@ -46,6 +49,7 @@ struct RasCommunicators {
 /// Something that RAS found wrong, or ranks that agree with each other and differ from others.
 struct RasStatement {
   std::string communicator;  ///< Hash; empty: about the job's processes.
+  int64_t nranks = -1;       ///< Of that communicator.
   std::string problem;       ///< "INCOMPLETE", "DEAD", "ERROR", "MISMATCH".
   std::string what;  ///< "communicator data", "status", "AllReduce operation counts", "Asynchronous
                      ///< error".
@@ -58,14 +62,20 @@ struct RasStatement {
 
 /// One answer.
 struct RasReport {
-  SourceRef where;           ///< Its first line; line 0 for JSON.
+  SourceRef where;  ///< Its first line; line 0 for JSON, where answers of a file are in order.
   std::string nccl_version;  ///< "2.28.9".
   int cuda_runtime = -1;     ///< 1000 * major + 10 * minor.
   int cuda_driver = -1;
-  std::string timestamp;  ///< Local time as printed; JSON only.
+  std::string timestamp;  ///< "2026-11-28 06:35:31", local time; JSON only.
   int64_t timeouts = 0;   ///< More than 0: the account may lack what did not answer in time.
   std::vector<RasCommunicators> communicators;
   std::vector<RasStatement> statements;
+  /// Ranks and nodes of the communicator that holds all processes; -1: none is known to.
+  int64_t nranks = -1;
+  int64_t nodes = -1;
+  /// Its ranks: those that are named, in JSON all. They are the job's ranks; those of other
+  /// communicators join them by process and GPU.
+  std::vector<RasMember> world;
 
   bool operator==(const RasReport&) const = default;
 };

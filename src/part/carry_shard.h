@@ -108,12 +108,12 @@ NCCLOG_FIELDS(PciDevice, kind, bus_id, name, is_fabric, where, text, can, runs, 
 NCCLOG_FIELDS(PciLink, speed, width, where, text)
 NCCLOG_FIELDS(PciListing, host, source, devices)
 
-NCCLOG_FIELDS(RasCommunicators, hash, count, nodes, ranks_per_node, nranks, missing_ranks, status,
-              errors)
+NCCLOG_FIELDS(RasCommunicators, hash, count, nodes, ranks_per_node, nranks, ranks_in_group,
+              missing_ranks, operations, status, errors)
 NCCLOG_FIELDS(RasMember, rank, pid, node, gpu)
 NCCLOG_FIELDS(RasReport, where, nccl_version, cuda_runtime, cuda_driver, timestamp, timeouts,
-              communicators, statements)
-NCCLOG_FIELDS(RasStatement, communicator, problem, what, value, count, members)
+              communicators, statements, nranks, nodes, world)
+NCCLOG_FIELDS(RasStatement, communicator, nranks, problem, what, value, count, members)
 
 NCCLOG_FIELDS(FileWriter, host, pid, several)
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "diagnose/calls/ras_series.h"
 #include "diagnose/calls/uncompared.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/outcome.h"
@@ -111,12 +112,16 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
     return {VerdictStatus::NothingFound,
             fmt::format("No problem in these dumps: {}, so the job ran between them.", moves.what),
             {}};
+  const bool is_heard = is_seen || std::ranges::any_of(job.logs, is_usable);
+  if (!is_heard && !job.ras_reports.empty()) {
+    return {VerdictStatus::NothingFound, ras_words(job) + ".", {}};
+  }
   const bool is_open = end.state == EndState::Unknown || end.state == EndState::Unfinished;
   if (const std::string stacks = stacks_summary(job);
       is_open && findings.empty() && !says_otherwise && !stacks.empty()) {
     return {VerdictStatus::NothingFound, fitted_headline(capitalised(stacks) + "."), {}};
   }
-  if (only_dumps || (findings.empty() && !is_seen && std::ranges::none_of(job.logs, is_usable)))
+  if (only_dumps || (findings.empty() && !is_heard))
     return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
   if (says_otherwise) {
     constexpr std::string_view kSeen[] = {"hung", "crashed", "was slow"};

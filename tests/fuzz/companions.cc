@@ -20,8 +20,12 @@ void fuzz_sniff(std::string_view bytes) {
 
 void fuzz_ras(std::string_view bytes) {
   const auto import = import_ras_json(bytes);
-  for (const RasStatement& statement : import.value.statements) require(statement.count >= -1);
-  require(import.problem.empty() || import.value.communicators.empty());
+  require(import.value.empty() == !import.problem.empty());
+  require(import.value.size() <= kMaxRasReports);
+  for (const RasReport& report : import.value) {
+    for (const RasStatement& statement : report.statements) require(statement.count >= -1);
+    require(report.nranks < 0 || std::cmp_equal(report.world.size(), report.nranks));
+  }
 }
 
 void fuzz_inspector(std::string_view bytes) {

@@ -20,9 +20,11 @@ std::string import_document(std::string_view bytes, Content content, const Walke
                             Shard& shard, size_t& used) {
   used = bytes.size();
   if (content == Content::Ras) {
-    Imported<RasReport> import = import_ras_json(bytes);
-    import.value.where.unit = name.number;
-    if (import.problem.empty()) shard.add(std::move(import.value));
+    auto import = import_ras_json(bytes);
+    for (RasReport& report : import.value) {
+      report.where.unit = name.number;
+      shard.add(std::move(report));
+    }
     return std::move(import.problem);
   }
   if (content == Content::NcclTests) {

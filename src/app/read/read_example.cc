@@ -69,6 +69,13 @@ bool add_inspected(std::string_view line, Shard& shard) {
   return true;
 }
 
+/// Adds the answer of RAS that `line` is; false if it is none.
+bool add_ras(std::string_view line, Shard& shard) {
+  auto import = import_ras_json(line);
+  for (RasReport& report : import.value) shard.add(std::move(report));
+  return import.problem.empty();
+}
+
 /// Whether `line` says what the user saw: "--outcome hung".
 bool is_outcome(std::string_view line, std::optional<StatedOutcome>& stated) {
   constexpr std::string_view kFlag = "--outcome ";
@@ -108,7 +115,8 @@ Job read_example(std::string_view example, const LineMatcher& matcher) {
     const bool may_be_document = trim(line).starts_with('{');
     if (may_be_document && add_dump(trim(line), count, companions)) {
       ++count;
-    } else if (may_be_document && add_inspected(trim(line), companions)) {
+    } else if (may_be_document &&
+               (add_inspected(trim(line), companions) || add_ras(trim(line), companions))) {
       has_companions = true;
     } else if (!is_outcome(trim(line), stated)) {
       lines += line;

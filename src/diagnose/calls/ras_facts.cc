@@ -19,11 +19,16 @@
 #include "base/text.h"
 #include "diagnose/calls/call_verdict.h"
 #include "diagnose/calls/rank_programs.h"
+#include "diagnose/calls/ras_series.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/outcome/outcome.h"
+#include "diagnose/outcome/stop_evidence.h"
 #include "model/ledger/call_ledger.h"
 
 namespace ncclog {
 namespace {
+
+constexpr std::string_view kStandStill = ", the same in the last two answers";
 
 /// Calls of a function that a rank's log shows; nullopt if the log need not show all.
 std::optional<uint64_t> shown_calls(const Job& job, const Communicator& comm, const CommRank& rank,
@@ -67,44 +72,29 @@ FactValue ras_contradicts(const Job& job, const Instance&) {
   return no();
 }
 
-/// "2 ranks (12,13) 641", as far as RAS lists them.
-std::string count_words(const RasStatement& statement) {
-  std::vector<int> ranks;
-  for (const RasMember& member : statement.members) {
-    if (member.rank >= 0) ranks.push_back(member.rank);
-  }
-  std::ranges::sort(ranks);
-  const std::string value = to_valid_utf8(statement.value);
-  const bool all_listed = static_cast<int64_t>(ranks.size()) >= statement.count;
-  if (!ranks.empty() && all_listed) return fmt::format("{} {}", ranks_phrase(ranks), value);
-  return fmt::format("{} {}", plural(statement.count, "rank"), value);
-}
-
-/// What the last answer says of operations that ranks launched. It accuses nobody: those with more
-/// wait as likely as those with less are late.
+/// What the last answer says of operations that ranks launched, unless counts grow from answer to
+/// answer. It accuses nobody: those with more wait as likely as those with less are late.
 FactValue ras_mismatch(const Job& job, const Instance&) {
-  if (job.ras_reports.empty()) return unknown();
-  std::vector<std::string> phrases;
-  for (const auto& [key, statements] : operation_counts(job.ras_reports.back())) {
-    std::vector<std::string> counts;
-    for (const RasStatement* statement : statements) counts.push_back(count_words(*statement));
-    phrases.push_back(fmt::format("{} on communicator {}: {}", to_valid_utf8(key.second),
-                                  to_valid_utf8(key.first), join(counts, ", ")));
+  const RasSeries& series = ras_series(job);
+  if (series.last == nullptr) return unknown();
+  if (series.trend == RasTrend::Grows) return no();
+  std::string words = counts_words(*series.last);
+  if (!words.empty()) {
+    return yes(series.trend == RasTrend::Behind ? words.append(kStandStill) : words);
   }
-  return phrases.empty() ? no() : yes(join(phrases, "; "));
-}
-
-/// "process 6004 on node 10.4.1.3 (GPU 0)", "rank 1 (process 6004 on node 10.4.1.3, GPU 0)".
-std::string member_words(const RasMember& member) {
-  std::vector<std::string> parts;
-  if (member.pid >= 0) parts.push_back(fmt::format("process {}", member.pid));
-  if (!member.node.empty()) parts.push_back("on node " + printable(to_valid_utf8(member.node)));
-  std::string place = join(parts, " ");
-  const std::string gpu = member.gpu.empty() ? "" : "GPU " + printable(to_valid_utf8(member.gpu));
-  if (member.rank < 0) return gpu.empty() ? place : fmt::format("{} ({})", place, gpu);
-  if (!gpu.empty()) place += place.empty() ? gpu : ", " + gpu;
-  return place.empty() ? fmt::format("rank {}", member.rank)
-                       : fmt::format("rank {} ({})", member.rank, place);
+  const auto row =
+      std::ranges::find_if(series.last->communicators, [](const RasCommunicators& one) {
+        return one.hash.empty() && one.errors.find("MISMATCH") != one.errors.npos;
+      });
+  const bool is_told =
+      row == series.last->communicators.end() ||
+      std::ranges::any_of(series.last->statements, [](const RasStatement& statement) {
+        return statement.problem == "MISMATCH";
+      });
+  if (is_told) return no();
+  return yes(
+      fmt::format("its table says MISMATCH of {} of {} ranks, and what differs is not quoted",
+                  plural(row->count, "communicator"), row->nranks));
 }
 
 /// "communicator b33c: no data from 1 rank: rank 1 (process 6004 on node 10.4.1.3, GPU 0)".
@@ -119,12 +109,9 @@ std::string lacking_words(const RasStatement& statement) {
   return members.empty() ? words : fmt::format("{}: {}", words, few_of(members, kMost, ", "));
 }
 
-/// Of whom the last answer has nothing. The service itself may be late or wrong, so nobody is
-/// called dead.
-FactValue ras_incomplete(const Job& job, const Instance&) {
-  if (job.ras_reports.empty()) return unknown();
+/// Of whom an answer has nothing. `gave_up`: only where the service calls somebody dead.
+FactValue lacking_of(const Job& job, const RasReport& report, bool gave_up) {
   constexpr size_t kMost = 3;
-  const RasReport& report = job.ras_reports.back();
   int64_t most_ranks = -1;
   for (const RasCommunicators& row : report.communicators) {
     most_ranks = std::max(most_ranks, row.nranks);
@@ -138,12 +125,21 @@ FactValue ras_incomplete(const Job& job, const Instance&) {
   };
   std::vector<std::string> phrases;
   std::string doubt;
+  FactValue value = yes({});
+  const auto accuse = [&](const RasStatement& statement) {
+    for (const RasMember& member : statement.members) {
+      for (const RasRankOfJob& rank : ranks_of_job(job, report, statement, member)) {
+        blame(rank.process, rank.rank, value);
+      }
+    }
+  };
   for (const RasStatement& statement : report.statements) {
     const bool lacks = statement.problem == "DEAD" ||
                        (statement.problem == "INCOMPLETE" && statement.what == "communicator data");
-    if (!lacks) continue;
+    if (!lacks || (gave_up && statement.problem != "DEAD")) continue;
     if (!is_impossible(statement)) {
       phrases.push_back(lacking_words(statement));
+      accuse(statement);
     } else if (doubt.empty()) {
       doubt = fmt::format(
           ". It also misses {} ranks of {}, and no communicator of its table has more than {}: "
@@ -153,7 +149,65 @@ FactValue ras_incomplete(const Job& job, const Instance&) {
   }
   if (phrases.empty() && doubt.empty()) return no();
   if (phrases.empty()) phrases.push_back("what it lacks cannot be");
-  return yes(few_of(phrases, kMost, "; ") + doubt);
+  value.what = few_of(phrases, kMost, "; ") + doubt;
+  // Where the service is wrong in a part, it need not be right in the rest.
+  if (!doubt.empty()) value.ranks.clear();
+  if (!doubt.empty()) value.processes.clear();
+  return value;
+}
+
+/// The last answer has no data of somebody. The service itself may be late or wrong, so nobody is
+/// called dead.
+FactValue ras_incomplete(const Job& job, const Instance&) {
+  return job.ras_reports.empty() ? unknown() : lacking_of(job, job.ras_reports.back(), false);
+}
+
+/// In the last answer the service has given somebody up.
+FactValue ras_dead(const Job& job, const Instance&) {
+  return job.ras_reports.empty() ? unknown() : lacking_of(job, job.ras_reports.back(), true);
+}
+
+/// Who is behind by answers that do not move, where neither lines nor dumps name anybody.
+FactValue ras_late(const Job& job, const Instance& instance) {
+  const RasSeries& series = ras_series(job);
+  const bool is_over = outcome_of(job).job.state == EndState::Finished;
+  if (series.behind.empty() || is_over) return unknown();
+  for (const std::string_view other : {"job.rank_missing_in_collective", "job.recorder_late"}) {
+    if (is_yes(find_fact(other)->ask(job, instance))) return unknown();
+  }
+  const std::string counts = counts_words(*series.last);
+  FactValue value =
+      yes(fmt::format("by NCCL's RAS service, {} launched fewer operations than others "
+                      "({}){}",
+                      member_words(series.behind), counts, kStandStill));
+  for (const RasReport* answer : {series.before, series.last}) {
+    value.evidence.push_back({answer->where, "NCCL's RAS: " + counts});
+  }
+  for (const RasRankOfJob& rank : series.behind) blame(rank.process, rank.rank, value);
+  return value;
+}
+
+/// All ranks launched the same, and nothing grows.
+FactValue ras_level(const Job& job, const Instance&) {
+  const RasSeries& series = ras_series(job);
+  if (series.last == nullptr) return unknown();
+  if (series.trend != RasTrend::Level) return no();
+  return yes(
+      fmt::format("{} ranks had launched the same on every communicator, some {} operations each",
+                  series.last->nranks, series.operations));
+}
+
+/// A sentence to put behind one of a time-out: RAS lacks nobody and no count differs.
+FactValue ras_all_ok(const Job& job, const Instance&) {
+  const RasSeries& series = ras_series(job);
+  const bool is_ok =
+      series.last != nullptr && !series.last->communicators.empty() &&
+      std::ranges::all_of(series.last->communicators,
+                          [](const RasCommunicators& row) { return row.errors == "OK"; });
+  if (!is_ok || series.trend == RasTrend::Grows) return unknown();
+  return yes(
+      " NCCL's RAS service lacked no rank and counted the same operations of all: if it was asked "
+      "while the job stood, nobody is behind, and a link, a NIC or a GPU stalled.");
 }
 
 FactValue ras_agrees(const Job& job, const Instance& instance) {
@@ -186,8 +240,17 @@ constexpr std::array kRasFacts = {
     // NCCL's RAS service counted more operations of a rank than its log shows, and as
     // many as the logs show of others.
     job_fact("job.ras_contradicts", ras_contradicts),
+    // NCCL's RAS service lacks no rank and finds no difference; `what` is a sentence.
+    job_fact("job.ras_all_ok", ras_all_ok),
+    // NCCL's RAS service gave up processes that it could not reach for a minute or more.
+    job_fact("job.ras_dead", ras_dead),
     // NCCL's RAS service had no data of processes or ranks when it was asked.
     job_fact("job.ras_incomplete", ras_incomplete),
+    // In two answers of NCCL's RAS service the same ranks had launched fewer operations, and
+    // nothing grew; lines of calls and dumps leave open who is late.
+    job_fact("job.ras_late", ras_late),
+    // In two answers of NCCL's RAS service all ranks had launched the same, and no more.
+    job_fact("job.ras_level", ras_level),
     // NCCL's RAS service found ranks of a communicator that launched different numbers
     // of an operation.
     job_fact("job.ras_mismatch", ras_mismatch),

@@ -364,6 +364,10 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   job.ras_reports = std::move(shard.ras_reports);
   std::ranges::move(read_ras_text(shard.ras_lines), std::back_inserter(job.ras_reports));
   std::ranges::stable_sort(job.ras_reports, {}, &RasReport::where);
+  const auto is_timed = [](const RasReport& report) { return !report.timestamp.empty(); };
+  if (std::ranges::all_of(job.ras_reports, is_timed)) {
+    std::ranges::stable_sort(job.ras_reports, {}, &RasReport::timestamp);
+  }
   job.topologies = std::move(shard.topologies);
   job.pci_devices = std::move(shard.pci_devices);
   job.nccl_tests = std::move(shard.nccl_tests);

@@ -57,6 +57,11 @@ void build_versions(Job& job) {
   for_each_message<TorchVersionLine>(
       job, [&](const TorchVersionLine& message) { pytorch.emplace(message.version); });
   for (auto* versions : {&nccl, &cuda, &pytorch}) versions->erase("");
+  // NCCL's own lines write it with more: "2.28.9+cuda13.0".
+  if (nccl.empty()) {
+    for (const RasReport& report : job.ras_reports) nccl.insert(report.nccl_version);
+    nccl.erase("");
+  }
   job.nccl_versions.assign(nccl.begin(), nccl.end());
   job.cuda_versions.assign(cuda.begin(), cuda.end());
   job.pytorch_versions.assign(pytorch.begin(), pytorch.end());
@@ -78,6 +83,16 @@ std::set<std::string> hosts_around(const Job& job) {
   return is_there ? hosts : std::set<std::string>{};
 }
 
+/// What the last answer of RAS that knows says of the job's size; 0: none does.
+int counted_by_ras(const Job& job, int64_t RasReport::*count) {
+  int counted = 0;
+  for (const RasReport& report : job.ras_reports) {
+    const bool is_count = report.*count > 0 && report.*count <= INT32_MAX;
+    if (is_count) counted = static_cast<int>(report.*count);
+  }
+  return counted;
+}
+
 /// Hosts as NCCL names them, and as tables of ranks do. Launchers and collectors have names of their
 /// own for them (pods, services), so theirs count only where nothing else names one.
 void build_hosts(Job& job) {
@@ -96,6 +111,8 @@ void build_hosts(Job& job) {
   if (hosts.empty()) hosts = hosts_around(job);
   job.hosts.assign(hosts.begin(), hosts.end());
   job.nhosts = static_cast<int>(hosts.size());
+  // RAS counts nodes and has no names for them.
+  if (hosts.empty()) job.nhosts = counted_by_ras(job, &RasReport::nodes);
   // NCCL counts also the hosts of which there are no logs.
   const auto largest = std::ranges::max_element(
       job.communicators, [](const auto& a, const auto& b) { return a.nranks < b.nranks; });
@@ -172,6 +189,7 @@ std::optional<int> count_ranks(const Job& job) {
   int nranks = 0;
   for (const Communicator& comm : job.communicators) nranks = std::max(nranks, comm.nranks);
   if (nranks <= 0) nranks = std::max(announced_nranks(job), recorded_nranks(job));
+  if (nranks <= 0) nranks = counted_by_ras(job, &RasReport::nranks);
   if (nranks > 0) return nranks;
   // Processes that speak in an excerpt do not tell how many there are. Ranks without a gap do,
   // unless it is one voice.
@@ -383,7 +401,8 @@ void build_flight_recorders(Job& job) {
 //   Communicator ranks have different status        heads what follows
 //   Rank 3 has status INIT -- GPU 3 managed by …    a statement about one rank
 //
-// An answer may stand alone in a file or among the lines of a log; people also quote a part of one.
+// An answer may stand alone in a file or among the lines of a log; people also quote a part of one,
+// and several parts in a row: what an answer says once begins the next one where it comes again.
 
 namespace {
 
@@ -403,19 +422,20 @@ class RasTextReader {
     const Message message = parse_record(line).message;
     if (message.kind == nullptr) return;
     const uint16_t kind = message.kind->index;
-    // People also quote from the row of a communicator or from a problem on.
-    const bool begins = kind == kKindIndex<RasCommunicatorRow> || kind == kKindIndex<RasProblem>;
     if (kind == kKindIndex<RasClientVersion>) {
       begin(line.where, read_message<RasClientVersion>(message).version);
-    } else if (begins && reports_.empty()) {
+    } else if (begins_part(message)) {
       begin(line.where, {});
     }
     if (reports_.empty()) return;
     take_one_of<RasClientCuda, RasCommunicatorRow, RasProblem, RasNoAnswer, RasDead, RasDifference,
-                RasErrors, RasRanks, RasRank, RasProcess, RasLateAnswers>(message);
+                RasErrors, RasRanks, RasRank, RasProcess, RasPeerEvent, RasLateAnswers>(message);
   }
 
-  std::vector<RasReport> take() { return std::move(reports_); }
+  std::vector<RasReport> take() {
+    for (RasReport& report : reports_) find_world(report);
+    return std::move(reports_);
+  }
 
  private:
   template <typename... Kinds>
@@ -424,6 +444,59 @@ class RasTextReader {
       if (message.kind->index == kKindIndex<Kind>) take(read_message<Kind>(message));
     };
     (take_if(static_cast<const Kinds*>(nullptr)), ...);
+  }
+
+  /// The line begins an answer that is quoted without its head: from the table, from a problem or
+  /// from a process on, or it says again what the open answer has said.
+  bool begins_part(const Message& message) const {
+    const bool is_first = reports_.empty();
+    switch (message.kind->index) {
+      case kKindIndex<RasCommunicatorRow>: {
+        const int group = read_message<RasCommunicatorRow>(message).group;
+        return is_first || (group == 0 && !reports_.back().communicators.empty());
+      }
+      case kKindIndex<RasProblem>: {
+        const auto said = read_message<RasProblem>(message);
+        return is_first || states(said.communicator, said.problem);
+      }
+      case kKindIndex<RasNoAnswer>:
+        return is_first || (read_message<RasNoAnswer>(message).of.starts_with("job") &&
+                            states("", "INCOMPLETE"));
+      case kKindIndex<RasDead>:
+        return is_first || states("", "DEAD");
+      case kKindIndex<RasPeerEvent>:
+        return is_first || !reports_.back().communicators.empty();
+      default:
+        return false;
+    }
+  }
+
+  bool states(std::string_view communicator, std::string_view problem) const {
+    return std::ranges::any_of(reports_.back().statements, [&](const RasStatement& statement) {
+      return statement.communicator == communicator && statement.problem == problem;
+    });
+  }
+
+  /// Where one row's communicators have each all GPUs of their group, and no other row is as large,
+  /// their ranks are the job's.
+  static void find_world(RasReport& report) {
+    const auto largest =
+        std::ranges::max_element(report.communicators, {}, &RasCommunicators::nranks);
+    if (largest == report.communicators.end() || largest->ranks_in_group > largest->nranks) return;
+    const bool is_only = std::ranges::none_of(report.communicators, [&](const auto& row) {
+      return &row != &*largest &&
+             (row.nranks == largest->nranks || row.ranks_in_group > largest->nranks);
+    });
+    if (!is_only) return;
+    report.nranks = largest->nranks;
+    report.nodes = largest->nodes;
+    for (const RasStatement& statement : report.statements) {
+      if (statement.nranks != report.nranks) continue;
+      std::ranges::copy(statement.members, std::back_inserter(report.world));
+    }
+    std::ranges::stable_sort(report.world, {}, [](const RasMember& member) {
+      return std::tie(member.pid, member.node, member.gpu);
+    });
   }
 
   void begin(SourceRef where, std::string_view version) {
@@ -447,13 +520,23 @@ class RasTextReader {
                     .nodes = row.nodes,
                     .ranks_per_node = std::string(row.ranks_per_node),
                     .nranks = row.nranks,
+                    .ranks_in_group = row.ranks_in_group,
                     .status = std::string(row.status),
                     .errors = std::string(row.errors)});
   }
 
   void take(const RasProblem& problem) {
+    const auto& rows = reports_.back().communicators;
+    const auto row = static_cast<size_t>(problem.group);
     head({.communicator = std::string(problem.communicator),
+          .nranks = row < rows.size() ? rows[row].nranks : -1,
           .problem = std::string(problem.problem)});
+  }
+
+  void take(const RasPeerEvent& event) {
+    head({.problem = "DEAD", .what = "unreachable"});
+    state({}, 1);
+    add_member({-1, event.pid, std::string(event.node), std::string(event.gpus)});
   }
 
   void take(const RasNoAnswer& lacking) {

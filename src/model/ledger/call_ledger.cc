@@ -92,31 +92,6 @@ std::vector<CallAccount> line_accounts(const Job& job) {
   return accounts;
 }
 
-/// Counts by rank; those that RAS names, or that are all others.
-std::map<int, uint64_t> launched_by_rank(const std::vector<const RasStatement*>& statements,
-                                         int nranks) {
-  std::map<int, uint64_t> launched;
-  std::vector<const RasStatement*> unlisted;
-  const auto count_in = [](const RasStatement& statement) -> std::optional<uint64_t> {
-    const auto value = parse_int(statement.value);
-    return value && *value >= 0 ? std::optional(static_cast<uint64_t>(*value)) : std::nullopt;
-  };
-  for (const RasStatement* statement : statements) {
-    if (statement->members.empty()) unlisted.push_back(statement);
-    const auto count = count_in(*statement);
-    for (const RasMember& member : statement->members) {
-      if (count && member.rank >= 0) launched[member.rank] = *count;
-    }
-  }
-  // Ranks that RAS does not list are of the one group that is too large to be listed.
-  if (unlisted.size() != 1 || nranks <= 0) return launched;
-  const auto count = count_in(*unlisted.front());
-  const auto lacking = static_cast<int64_t>(nranks) - static_cast<int64_t>(launched.size());
-  if (!count || unlisted.front()->count != lacking) return launched;
-  for (int rank = 0; rank < nranks; ++rank) launched.try_emplace(rank, *count);
-  return launched;
-}
-
 std::vector<CallAccount> ras_accounts(const Job& job) {
   std::vector<CallAccount> accounts;
   if (job.runs > 1 || job.ras_reports.empty()) return accounts;
@@ -207,6 +182,31 @@ OperationCounts operation_counts(const RasReport& report) {
     result[{statement.communicator, function}].push_back(&statement);
   }
   return result;
+}
+
+std::map<int, uint64_t> launched_by_rank(const std::vector<const RasStatement*>& statements,
+                                         int64_t nranks) {
+  std::map<int, uint64_t> launched;
+  std::vector<const RasStatement*> unlisted;
+  const auto count_in = [](const RasStatement& statement) -> std::optional<uint64_t> {
+    const auto value = parse_int(statement.value);
+    return value && *value >= 0 ? std::optional(static_cast<uint64_t>(*value)) : std::nullopt;
+  };
+  for (const RasStatement* statement : statements) {
+    if (statement->members.empty()) unlisted.push_back(statement);
+    const auto count = count_in(*statement);
+    for (const RasMember& member : statement->members) {
+      if (count && member.rank >= 0) launched[member.rank] = *count;
+    }
+  }
+  // Ranks that RAS does not list are of the one group that is too large to be listed.
+  constexpr int64_t kMostRanks = 262144;
+  if (unlisted.size() != 1 || nranks <= 0 || nranks > kMostRanks) return launched;
+  const auto count = count_in(*unlisted.front());
+  const auto lacking = nranks - static_cast<int64_t>(launched.size());
+  if (!count || unlisted.front()->count != lacking) return launched;
+  for (int rank = 0; rank < nranks; ++rank) launched.try_emplace(rank, *count);
+  return launched;
 }
 
 const LedgerCall* LedgerRank::call(uint64_t number) const {

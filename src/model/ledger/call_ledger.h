@@ -162,6 +162,11 @@ using OperationCounts =
     std::map<std::pair<std::string, std::string>, std::vector<const RasStatement*>>;
 OperationCounts operation_counts(const RasReport& report);
 
+/// Of the statements about one communicator and function, what each rank launched: those that are
+/// listed, and, of a communicator of `nranks`, all others of the one group that is not.
+std::map<int, uint64_t> launched_by_rank(const std::vector<const RasStatement*>& statements,
+                                         int64_t nranks);
+
 /// Of Watchdog: the call on which most ranks gave up; of other sources nullopt.
 std::optional<uint64_t> given_up(const CallAccount& account);
 

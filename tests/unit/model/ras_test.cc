@@ -50,7 +50,8 @@ TEST(RasText, ReadsAHealthyAnswer) {
   EXPECT_EQ(described(kHealthy),
             "version=2.28.9 cuda=13000/13010 time= timeouts=0\n"
             "communicators  x1 nodes=4 per_node=8 nranks=32 missing=-1 RUNNING OK\n"
-            "communicators  x8 nodes=4 per_node=1 nranks=4 missing=-1 RUNNING OK\n");
+            "communicators  x8 nodes=4 per_node=1 nranks=4 missing=-1 RUNNING OK\n"
+            "world of 32 ranks on 4 nodes:\n");
 }
 
 constexpr std::string_view kIll = R"(NCCL version 2.24.3 compiled with CUDA 12.6
@@ -123,6 +124,7 @@ constexpr std::string_view kIllDescribed =
     "version=2.24.3 cuda=-1/-1 time= timeouts=2\n"
     "communicators  x1 nodes=4 per_node=7-8 nranks=32 missing=-1 RUNNING "
     "INCOMPLETE,ERROR,MISMATCH\n"
+    "world of 32 ranks on 4 nodes: 2 0 3 1 7 7 8 21\n"
     " INCOMPLETE communicator data: '' x1\n"
     "  rank -1 pid 3487984 on 10.1.2.3 gpu 5\n"
     " DEAD unreachable: '' x2\n"
@@ -170,6 +172,40 @@ TEST(RasText, ReadsAQuotedPart) {
             "version= cuda=-1/-1 time= timeouts=0\n"
             "cf264af53edbe986 INCOMPLETE communicator data: '' x1\n"
             "  rank 21 pid 3487984 on 10.1.2.3 gpu 5\n");
+}
+
+// Pieces without a head: what an answer says once begins the next one.
+TEST(RasText, QuotedPartsInARowAreSeveralAnswers) {
+  constexpr std::string_view kDead =
+      "DEAD\n"
+      "  1 job process is considered dead (unreachable via the RAS network)\n"
+      "  Process 515 on node 10.1.2.3 managing GPU 3\n";
+  constexpr std::string_view kDescribed =
+      "version= cuda=-1/-1 time= timeouts=0\n"
+      " DEAD unreachable: '' x1\n"
+      "  rank -1 pid 515 on 10.1.2.3 gpu 3\n";
+  EXPECT_EQ(described(kDead), kDescribed);
+  EXPECT_EQ(described(std::string(kDead) + std::string(kDead)),
+            std::string(kDescribed) + std::string(kDescribed));
+  EXPECT_EQ(
+      described("[2026-03-02 11:07:07] PEER_DEAD: Process 515 on node 10.1.2.3 managing GPU 3\n"),
+      kDescribed);
+  const std::string rows =
+      "    0         1         2         4         8         8   RUNNING      OK\n";
+  EXPECT_EQ(job_from_text(rows + rows).ras_reports.size(), 2U);
+}
+
+// Eight communicators of four ranks each: no rank in one of them is the job's.
+TEST(RasText, WithoutACommunicatorOfAllProcessesTheWorldIsUnknown) {
+  for (const char* rows :
+       {"    0         8         4         1         4        32   RUNNING      OK\n",
+        "    0         1         1         1         2         1   RUNNING  INCOMPLETE\n"
+        "    1         4         1         1         2         1   RUNNING  MISMATCH\n"}) {
+    const Job job = job_from_text(rows);
+    ASSERT_EQ(job.ras_reports.size(), 1U) << rows;
+    EXPECT_EQ(job.ras_reports[0].nranks, -1) << rows;
+    EXPECT_EQ(job.nranks, std::nullopt) << rows;
+  }
 }
 
 TEST(RasText, EachAnswerIsAReportAndTheLastOnesAreKept) {

@@ -1,0 +1,275 @@
+#include "diagnose/calls/ras_series.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <ranges>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+#include "diagnose/facts/fact.h"
+#include "model/ledger/call_ledger.h"
+
+namespace ncclog {
+namespace {
+
+/// Ranks did not answer, or answered without knowing the communicator: what the others launched is
+/// not all.
+bool is_lacking(const RasReport& report) {
+  return std::ranges::any_of(report.statements,
+                             [](const RasStatement& statement) {
+                               return statement.problem == "DEAD" ||
+                                      statement.problem == "INCOMPLETE";
+                             }) ||
+         std::ranges::any_of(report.communicators, [](const RasCommunicators& row) {
+           return row.missing_ranks > 0 || row.errors.find("INCOMPLETE") != row.errors.npos;
+         });
+}
+
+/// By communicator, what its ranks have launched; of JSON.
+std::map<std::string, int64_t> launched_by_communicator(const RasReport& report) {
+  std::map<std::string, int64_t> launched;
+  for (const RasCommunicators& row : report.communicators) {
+    if (row.operations >= 0) launched[row.hash] += row.operations;
+  }
+  return launched;
+}
+
+/// The counts that differ of one communicator and function, with the ranks that have them.
+std::map<int64_t, std::pair<int64_t, std::vector<RasMember>>> counts_of(
+    const std::vector<const RasStatement*>& statements) {
+  std::map<int64_t, std::pair<int64_t, std::vector<RasMember>>> counts;
+  for (const RasStatement* statement : statements) {
+    counts[parse_int(statement->value).value_or(-1)] = {statement->count, statement->members};
+  }
+  return counts;
+}
+
+/// Something that both answers count is more in the later one.
+bool grows(const RasReport& before, const RasReport& last) {
+  const auto earlier = launched_by_communicator(before);
+  for (const auto& [hash, launched] : launched_by_communicator(last)) {
+    const auto same = earlier.find(hash);
+    if (same != earlier.end() && same->second < launched) return true;
+  }
+  const OperationCounts counted = operation_counts(before);
+  for (const auto& [key, statements] : operation_counts(last)) {
+    const auto same = counted.find(key);
+    if (same == counted.end()) continue;
+    const auto now = counts_of(statements);
+    const auto then = counts_of(same->second);
+    if (now.begin()->first > then.begin()->first || now.rbegin()->first > then.rbegin()->first)
+      return true;
+  }
+  return false;
+}
+
+/// Both count the same of the same communicators.
+bool are_alike(const RasReport& before, const RasReport& last) {
+  const OperationCounts then = operation_counts(before);
+  const OperationCounts now = operation_counts(last);
+  return launched_by_communicator(before) == launched_by_communicator(last) &&
+         std::ranges::equal(then, now, [](const auto& a, const auto& b) {
+           return a.first == b.first && counts_of(a.second) == counts_of(b.second);
+         });
+}
+
+/// Who launched fewer than others of a communicator, and who launched more.
+struct Stands {
+  using Key = std::pair<int, RasMember>;  ///< The job's rank; where it is not known the process.
+
+  std::map<Key, RasRankOfJob> behind;
+  std::set<Key> ahead;
+  std::set<std::string> communicators;
+  int64_t nranks = 0;     ///< Of the largest one.
+  bool are_known = true;  ///< It is told of all ranks who they are.
+};
+
+void add_stands(const Job& job, const RasReport& report, const std::string& communicator,
+                const std::vector<const RasStatement*>& statements, Stands& stands) {
+  const int64_t nranks = statements.front()->nranks;
+  const bool is_world = nranks > 0 && nranks == report.nranks;
+  const auto launched = launched_by_rank(statements, nranks);
+  uint64_t most = 0;
+  for (const auto& [number, count] : launched) most = std::max(most, count);
+  stands.communicators.insert(communicator);
+  stands.nranks = std::max(stands.nranks, nranks);
+  stands.are_known &= std::cmp_equal(launched.size(), nranks);
+  std::set<int> listed;
+  const auto stand = [&](RasRankOfJob rank) {
+    RasMember member = rank.rank >= 0 ? RasMember() : rank.member;
+    member.rank = -1;  // In another communicator it is another one.
+    const Stands::Key key = {rank.rank, std::move(member)};
+    const bool is_ahead = launched.at(rank.member.rank) == most;
+    if (is_ahead) stands.ahead.insert(key);
+    if (!is_ahead) stands.behind.emplace(key, std::move(rank));
+  };
+  for (const RasStatement* statement : statements) {
+    for (const RasMember& member : statement->members) {
+      if (!launched.contains(member.rank) || !listed.insert(member.rank).second) continue;
+      for (RasRankOfJob& rank : ranks_of_job(job, report, *statement, member)) stand(rank);
+    }
+  }
+  for (const auto& [number, count] : launched) {
+    if (listed.contains(number)) continue;
+    if (is_world) stand({{.rank = number}, number, process_of_rank(job, number)});
+    stands.are_known &= is_world;
+  }
+}
+
+std::vector<RasRankOfJob> find_behind(const Job& job, const RasReport& report) {
+  Stands stands;
+  for (const auto& [key, statements] : operation_counts(report)) {
+    add_stands(job, report, key.first, statements, stands);
+  }
+  // Who is not known may be who is behind elsewhere.
+  if (!stands.are_known && stands.communicators.size() > 1) return {};
+  for (const Stands::Key& waits : stands.ahead) stands.behind.erase(waits);
+  // Where most have fewer, the others may as well have called something alone.
+  const auto count = static_cast<int64_t>(stands.behind.size());
+  if (count * 2 > std::max(stands.nranks, report.nranks)) return {};
+  std::vector<RasRankOfJob> behind;
+  for (auto& [key, rank] : stands.behind) behind.push_back(std::move(rank));
+  return behind;
+}
+
+/// A copy of an answer is no second one, nor is what several hosts say at once. Text has no time:
+/// files of one name in several folders are taken for that.
+bool is_same_moment(const Job& job, const RasReport& one, const RasReport& other) {
+  if (!other.timestamp.empty()) return one.timestamp == other.timestamp;
+  const JobUnit* unit = unit_of(job, one.where);
+  const JobUnit* later = unit_of(job, other.where);
+  if (unit == nullptr || later == nullptr || unit->input == later->input) return false;
+  const auto name = [&](const JobUnit& of) {
+    return std::filesystem::path(job.inputs[of.input].path).filename();
+  };
+  return name(*unit) == name(*later);
+}
+
+RasSeries find_series(const Job& job) {
+  RasSeries series;
+  if (job.runs > 1) return series;
+  for (const RasReport& report : job.ras_reports) {
+    const bool is_answer = !report.communicators.empty() || !operation_counts(report).empty();
+    if (!is_answer) continue;
+    const bool is_copy = series.last != nullptr && is_same_moment(job, *series.last, report);
+    if (!is_copy) series.before = std::exchange(series.last, &report);
+  }
+  if (series.before == nullptr) return series;
+  const RasReport& before = *series.before;
+  const RasReport& last = *series.last;
+  if (grows(before, last)) {
+    series.trend = RasTrend::Grows;
+  } else if (!is_lacking(before) && !is_lacking(last) && are_alike(before, last)) {
+    const auto launched = launched_by_communicator(last);
+    for (const auto& [hash, count] : launched) series.operations += count;
+    if (!operation_counts(last).empty()) {
+      series.trend = RasTrend::Behind;
+      series.behind = find_behind(job, last);
+    } else if (series.operations > 0 && last.nranks > 0) {
+      series.trend = RasTrend::Level;
+      series.operations /= last.nranks;
+    }
+  }
+  return series;
+}
+
+/// "2 ranks (12,13) 641", as far as RAS lists them.
+std::string count_words(const RasStatement& statement) {
+  std::vector<int> ranks;
+  for (const RasMember& member : statement.members) {
+    if (member.rank >= 0) ranks.push_back(member.rank);
+  }
+  std::ranges::sort(ranks);
+  const std::string value = to_valid_utf8(statement.value);
+  const bool all_listed = static_cast<int64_t>(ranks.size()) >= statement.count;
+  if (!ranks.empty() && all_listed) return fmt::format("{} {}", ranks_phrase(ranks), value);
+  return fmt::format("{} {}", plural(statement.count, "rank"), value);
+}
+
+}  // namespace
+
+const RasSeries& ras_series(const Job& job) { return job.answers.of<&find_series>(job); }
+
+std::vector<RasRankOfJob> ranks_of_job(const Job& job, const RasReport& report,
+                                       const RasStatement& statement, const RasMember& member) {
+  // RAS has addresses of nodes and no names, so a pid that two hosts have is nobody's.
+  const int process = process_of_pid(job, member.pid);
+  // The world is sorted by process. One with more GPUs than that is none.
+  constexpr std::ptrdiff_t kMostGpus = 64;
+  const auto process_of = [](const RasMember& one) { return std::tie(one.pid, one.node); };
+  const auto same = std::ranges::equal_range(report.world, process_of(member), {}, process_of);
+  std::vector<RasRankOfJob> ranks;
+  for (const RasMember& one : same | std::views::take(member.pid < 0 ? 0 : kMostGpus)) {
+    const bool is_it = member.rank < 0 || one.gpu == member.gpu;
+    const bool is_new = std::ranges::find(ranks, one.rank, &RasRankOfJob::rank) == ranks.end();
+    if (is_it && is_new) ranks.push_back({member, one.rank, process});
+  }
+  if (!ranks.empty()) return ranks;
+  const bool is_world = report.nranks > 0 && statement.nranks == report.nranks;
+  return {{member, is_world ? member.rank : -1, process}};
+}
+
+std::string member_words(const RasMember& member) {
+  std::vector<std::string> parts;
+  if (member.pid >= 0) parts.push_back(fmt::format("process {}", member.pid));
+  if (!member.node.empty()) parts.push_back("on node " + printable(to_valid_utf8(member.node)));
+  std::string place = join(parts, " ");
+  const std::string gpu = member.gpu.empty() ? "" : "GPU " + printable(to_valid_utf8(member.gpu));
+  if (member.rank < 0) return gpu.empty() ? place : fmt::format("{} ({})", place, gpu);
+  if (!gpu.empty()) place += place.empty() ? gpu : ", " + gpu;
+  return place.empty() ? fmt::format("rank {}", member.rank)
+                       : fmt::format("rank {} ({})", member.rank, place);
+}
+
+std::string member_words(const std::vector<RasRankOfJob>& members) {
+  std::map<std::string, std::vector<const RasRankOfJob*>> by_node;
+  for (const RasRankOfJob& member : members) by_node[member.member.node].push_back(&member);
+  std::vector<std::string> words;
+  for (const auto& [node, those] : by_node) {
+    if (those.size() == 1) {
+      RasMember member = those.front()->member;
+      member.rank = those.front()->rank;
+      words.push_back(member_words(member));
+      continue;
+    }
+    std::vector<int> ranks;
+    for (const RasRankOfJob* one : those) ranks.push_back(one->rank);
+    std::ranges::sort(ranks);
+    words.push_back(ranks.front() >= 0 ? ranks_phrase(ranks)
+                                       : plural(static_cast<int64_t>(those.size()), "process"));
+    if (!node.empty()) words.back() += " on node " + printable(to_valid_utf8(node));
+  }
+  return few_of(words, kMostNamed, ", ");
+}
+
+std::string counts_words(const RasReport& report) {
+  std::vector<std::string> phrases;
+  for (const auto& [key, statements] : operation_counts(report)) {
+    std::vector<std::string> counts;
+    for (const RasStatement* statement : statements) counts.push_back(count_words(*statement));
+    phrases.push_back(fmt::format("{} on communicator {}: {}", to_valid_utf8(key.second),
+                                  to_valid_utf8(key.first), join(counts, ", ")));
+  }
+  return few_of(phrases, kMostNamed, "; ");
+}
+
+std::string ras_words(const Job& job) {
+  if (job.ras_reports.empty()) return {};
+  const auto count = static_cast<int64_t>(job.ras_reports.size());
+  if (ras_series(job).trend == RasTrend::Grows) {
+    return fmt::format(
+        "NCCL's RAS service counted more operations from answer to answer ({} of them): the job "
+        "ran",
+        count);
+  }
+  return fmt::format(
+      "NCCL's RAS service found nothing wrong in {}, which {} neither progress nor a hang",
+      plural(count, "answer"), count == 1 ? "shows" : "show");
+}
+
+}  // namespace ncclog
