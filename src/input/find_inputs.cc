@@ -335,7 +335,8 @@ bool is_ras_json(std::string_view head) {
   size_t start = head.find_first_not_of(" \t\r\n");
   if (start != head.npos && head[start] != '{') start = head.substr(0, kGreeting).find("\n{") + 1;
   if (start >= head.size() || head[start] != '{') return false;
-  const std::string_view keys = trim(head.substr(start + 1));
+  const std::string_view keys =
+      head.substr(std::min(head.find_first_not_of(" \t\r\n", start + 1), head.size()));
   const auto has = [&](std::string_view key) { return keys.find(key) != keys.npos; };
   if (has("\"nccl_version\"") && has("\"communicators_count\"")) return true;
   return keys.starts_with("\"timestamp\"") && has("\"group\"") && has("\"event\"") &&

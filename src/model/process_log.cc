@@ -250,6 +250,7 @@ void SpeakerLog::merge(SharedTrie& trie, SpeakerLog&& later, const RecordLimit& 
   if (later.allocations) allocations.change().merge(*later.allocations);
   if (later.tuning) tuning.change().merge(*later.tuning);
   if (later.benchmarks) benchmarks.change().merge(std::move(later.benchmarks.change()));
+  if (later.proxy_dumps) proxy_dumps.change().merge(std::move(later.proxy_dumps.change()));
   if (later.last_failure) last_failure = std::move(later.last_failure);
   if (later.stack_lines) {
     for (OwnedRecord& line : later.stack_lines.change()) add_stack_line(std::move(line), limit);

@@ -334,6 +334,8 @@ struct SpeakerLog {
   /// of its lists allows, kStackLines for each. What they say together is read from the job.
   Rare<std::deque<OwnedRecord>> stack_lines;
   static constexpr size_t kStackLines = 16;
+  /// What NCCL printed of its network proxy (diagnose/calls/proxy_dumps.cc): equal dumps tell most.
+  Rare<OrderedLines> proxy_dumps;
   /// The last line in which an exception or a failed call of CUDA is named. `records` keeps equal
   /// lines by the first of them, which the job may have survived.
   std::optional<OwnedRecord> last_failure;

@@ -342,7 +342,8 @@ void carry(Io& io, SpeakerLog& log) {
   carry_lists(io, log.unrecognised, is_no_kind);
   carry_lists(io, log.line_matches, [&](uint16_t key, uint16_t) { return io.is_pattern(key); });
   carry_each(io, log.starts, log.comms, log.calls, log.traces, log.connections, log.inits,
-             log.allocations, log.tuning, log.benchmarks, log.last_failure, log.stack_lines);
+             log.allocations, log.tuning, log.benchmarks, log.proxy_dumps, log.last_failure,
+             log.stack_lines);
   if constexpr (Io::kReads) {
     const auto has_segments = [&](const CallTrack& track) {
       return std::ranges::all_of(track.tape.entries(), [&](const CallTape::Entry& entry) {

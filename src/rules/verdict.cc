@@ -102,6 +102,7 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
       return all_kinds()[entry.first].source == Source::Nccl;
     };
     return !log.comms.all.empty() || !log.connections.all.empty() ||
+           !log.proxy_dumps->kept.empty() ||
            std::any_of(log.records.begin(), log.records.end(), is_nccl);
   };
   const auto has_steps = [](const InputClock& clock) { return clock.last.front().line != 0; };

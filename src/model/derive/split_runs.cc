@@ -495,10 +495,12 @@ SpeakerLog own_part(const SpeakerLog& whole, SharedTrie& trie, IsOwn is_own) {
   part.task_rank = whole.task_rank;
   part.task_local_rank = whole.task_local_rank;
   part.subsystems = whole.subsystems;
-  for (const OwnedRecord& record : whole.benchmarks->kept) {
-    if (!is_own(record.where)) continue;
-    part.benchmarks.change().add(Record(record).kind(), [&] { return record; });
-    note_line(record, part);
+  for (auto list : {&SpeakerLog::benchmarks, &SpeakerLog::proxy_dumps}) {
+    for (const OwnedRecord& record : (whole.*list)->kept) {
+      if (!is_own(record.where)) continue;
+      (part.*list).change().add(Record(record).kind(), [&] { return record; });
+      note_line(record, part);
+    }
   }
   for (const OwnedRecord& line : *whole.stack_lines) {
     if (is_own_line(line)) part.stack_lines.change().push_back(line);

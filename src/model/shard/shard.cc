@@ -176,7 +176,9 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   // Most lines of a long log end here; hashing them would cost as much as reading them.
   const bool is_of_tests = recognised && (event.message.kind->library == Library::NcclTests ||
                                           event.message.kind->library == Library::Benchmark);
-  if (matched.empty() && !is_kept && !is_of_tests && event.fate != LineFate::Unrecognised) return;
+  const bool is_of_dump = kind == kKindIndex<ProxyDumpMark> || kind == kKindIndex<ProxyOp>;
+  const bool is_ordered = is_of_tests || is_of_dump;
+  if (matched.empty() && !is_kept && !is_ordered && event.fate != LineFate::Unrecognised) return;
   const CachedLine* known = place.known;
   const uint64_t hash = known != nullptr ? known->hash : message_hash(event);
   const auto record = [&] {
@@ -195,6 +197,7 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   }
   // Lines of benchmarks repeat themselves from run to run, and their order tells the runs apart.
   if (is_of_tests) log.benchmarks.change().add(kind, record);
+  if (is_of_dump) log.proxy_dumps.change().add(kind, record);
   if (!is_kept) return;
   if (names_failure(kind)) log.last_failure = record();
   log.records.add(trie, kind, line, hash, record, limit.of(kind));
