@@ -195,24 +195,18 @@ int64_t launched_by(const std::vector<JsonRank>& ranks) {
 auto place_of(const RasMember& member) { return std::tie(member.pid, member.node, member.gpu); }
 
 /// Where the largest communicator holds all that any other one has, its ranks are the job's.
-void find_world(const std::vector<std::vector<RasMember>>& by_communicator, RasReport& report) {
-  const auto largest = std::ranges::max_element(by_communicator, {}, &std::vector<RasMember>::size);
-  if (largest == by_communicator.end() || largest->empty()) return;
-  const auto places = [](const std::vector<RasMember>& members) {
-    std::set<std::tuple<int64_t, std::string, std::string>> all;
-    for (const RasMember& member : members) all.insert(place_of(member));
-    return all;
-  };
-  const auto world = places(*largest);
-  for (const auto& members : by_communicator) {
-    if (!std::ranges::includes(world, places(members))) return;
-  }
+void find_world(std::vector<std::vector<RasMember>> by_communicator, RasReport& report) {
+  for (auto& members : by_communicator) std::ranges::stable_sort(members, {}, place_of);
+  const auto world = std::ranges::max_element(by_communicator, {}, &std::vector<RasMember>::size);
+  const bool is_whole = std::ranges::all_of(by_communicator, [&](const auto& members) {
+    return std::ranges::includes(*world, members, {}, place_of, place_of);
+  });
+  if (world == by_communicator.end() || !is_whole || world->empty()) return;
   std::set<std::string> nodes;
-  for (const RasMember& member : *largest) nodes.insert(member.node);
-  report.world = *largest;
-  std::ranges::stable_sort(report.world, {}, place_of);
-  report.nranks = static_cast<int64_t>(largest->size());
+  for (const RasMember& member : *world) nodes.insert(member.node);
+  report.nranks = static_cast<int64_t>(world->size());
   report.nodes = nodes.contains("") ? -1 : static_cast<int64_t>(nodes.size());
+  report.world = std::move(*world);
 }
 
 std::vector<RasMember> add_communicator(const Json& dict, RasReport& report) {
@@ -256,18 +250,8 @@ RasReport read_report(const Json& root) {
   for (const Json& comm : as_list(member(root, "communicators"))) {
     members.push_back(add_communicator(comm, report));
   }
-  find_world(members, report);
+  find_world(std::move(members), report);
   return report;
-}
-
-/// "0,1" of a list of devices.
-std::string devices_text(const Json& devices) {
-  std::vector<std::string> texts;
-  for (const Json& device : as_list(devices)) {
-    const int number = small_number(device);
-    if (number >= 0) texts.push_back(std::to_string(number));
-  }
-  return join(texts, ",");
 }
 
 /// Adds what a monitor reports to the answer that is made of its events. Only a death is news of the
@@ -278,9 +262,9 @@ void add_event(const Json& event, RasReport& report) {
   const Json& peer = member(event, "peer");
   report.timestamp = text_of(member(event, "timestamp"));
   report.statements.push_back({.problem = "DEAD", .what = "unreachable", .count = 1});
-  report.statements.back().members.push_back({-1, whole_number(member(peer, "pid")).value_or(-1),
-                                              std::string(text_of(member(peer, "host"))),
-                                              devices_text(member(peer, "cuda_devs"))});
+  RasMember& dead = report.statements.back().members.emplace_back();
+  dead.pid = whole_number(member(peer, "pid")).value_or(-1);
+  dead.node = text_of(member(peer, "host"));
 }
 
 // Where does one object end, and where does the next begin?
@@ -301,7 +285,6 @@ std::vector<std::string> objects_in(std::string_view bytes) {
   char last = '\0';  ///< Before this one and its blanks, outside of texts.
   for (size_t i = 0; i < bytes.size(); ++i) {
     const char c = bytes[i];
-    const bool is_blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
     if (c == '\n') in_text = false;
     if (in_text) {
       open += c;
@@ -321,7 +304,7 @@ std::vector<std::string> objects_in(std::string_view bytes) {
     open += c;
     in_text = c == '"';
     if (c == '{' || c == '[') ++depth;
-    if (!is_blank) last = c;
+    if (c > ' ') last = c;  // No blank and no end of a line.
     if ((c == '}' || c == ']') && --depth == 0) {
       objects.push_back(std::exchange(open, {}));
       last = '\0';

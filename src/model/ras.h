@@ -73,8 +73,8 @@ struct RasReport {
   /// Ranks and nodes of the communicator that holds all processes; -1: none is known to.
   int64_t nranks = -1;
   int64_t nodes = -1;
-  /// Its ranks: those that are named, in JSON all. They are the job's ranks; those of other
-  /// communicators join them by process and GPU.
+  /// Its ranks: those that are named, in JSON all; by pid, node and GPU. They are the job's ranks;
+  /// those of other communicators join them by process and GPU.
   std::vector<RasMember> world;
 
   bool operator==(const RasReport&) const = default;

@@ -49,7 +49,6 @@ struct ProxyDump {
 
 /// The last two dumps of a rank.
 struct DumpsOfRank {
-  int process = -1;
   std::optional<ProxyDump> before;
   std::optional<ProxyDump> last;
   bool is_clear = true;  ///< No dump is cut, mixed with another process's, or not kept.
@@ -92,14 +91,13 @@ using JobDumps = std::map<int, DumpsOfRank>;
 
 JobDumps read_dumps(const Job& job) {
   JobDumps all;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    const Process& process = job.processes[p];
-    DumpsOfRank dumps{.process = static_cast<int>(p)};
+  for (const Process& process : job.processes) {
+    DumpsOfRank dumps;
     for (const size_t log : process.logs) add_dumps(job.logs[log], dumps);
     if (!dumps.last && dumps.is_clear) continue;
     const bool is_second = all.contains(process.rank);
+    dumps.is_clear &= !is_second && !process.torn && dumps.last.has_value();
     all[process.rank] = std::move(dumps);
-    if (is_second || process.torn || !all[process.rank].last) all[process.rank].is_clear = false;
   }
   return all;
 }
@@ -139,6 +137,7 @@ struct ProxyStall {
   std::vector<int> stuck;   ///< Ranks; empty: nothing stands, or it cannot be told.
   std::vector<int> idle;    ///< Waited for, and their lists are empty.
   std::vector<int> silent;  ///< Waited for, and they printed no dump.
+  std::vector<int> on_gpu;  ///< Stuck, and each operation of theirs waits for their own GPU.
   std::string first;        ///< " (Coll 102 of rank 0 with rank 3)"; may be empty.
   std::vector<Evidence> evidence;
 };
@@ -167,6 +166,7 @@ ProxyStall find_proxy_stall(const Job& job) {
     if (!dumps.is_stuck()) continue;
     stall.stuck.push_back(rank);
     for (const WorkingOp& op : dumps.last->ops) waits[rank].merge(peers_of(op));
+    if (waits[rank].empty()) stall.on_gpu.push_back(rank);
     stall.evidence.push_back(dumps.last->line);
   }
   if (stall.stuck.empty()) return {};
@@ -231,9 +231,11 @@ FactValue proxy_late(const Job& job, const Instance& instance) {
 FactValue proxy_stuck(const Job& job, const Instance&) {
   const ProxyStall& stall = job.answers.of<&find_proxy_stall>(job);
   if (stall.stuck.empty() || !stall.silent.empty() || !stall.idle.empty()) return unknown();
-  return yes(fmt::format("the operations at work of {} are the same in the last two dumps{}",
-                         ranks_phrase(stall.stuck), stall.first),
-             stall.evidence);
+  std::string words =
+      fmt::format("the operations at work of {} are the same in the last two dumps{}",
+                  ranks_phrase(stall.stuck), stall.first);
+  if (!stall.on_gpu.empty()) words += "; its own GPU holds up " + ranks_phrase(stall.on_gpu);
+  return yes(words, stall.evidence);
 }
 
 constexpr std::array kProxyFacts = {

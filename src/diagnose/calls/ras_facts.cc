@@ -82,15 +82,13 @@ FactValue ras_mismatch(const Job& job, const Instance&) {
   if (!words.empty()) {
     return yes(series.trend == RasTrend::Behind ? words.append(kStandStill) : words);
   }
-  const auto row =
-      std::ranges::find_if(series.last->communicators, [](const RasCommunicators& one) {
-        return one.hash.empty() && one.errors.find("MISMATCH") != one.errors.npos;
-      });
-  const bool is_told =
-      row == series.last->communicators.end() ||
-      std::ranges::any_of(series.last->statements, [](const RasStatement& statement) {
-        return statement.problem == "MISMATCH";
-      });
+  const auto differs = [](std::string_view errors) {
+    return errors.find("MISMATCH") != errors.npos;
+  };
+  const auto& rows = series.last->communicators;
+  const auto row = std::ranges::find_if(rows, differs, &RasCommunicators::errors);
+  const bool is_told = row == rows.end() || std::ranges::any_of(series.last->statements, differs,
+                                                                &RasStatement::problem);
   if (is_told) return no();
   return yes(
       fmt::format("its table says MISMATCH of {} of {} ranks, and what differs is not quoted",
@@ -109,9 +107,13 @@ std::string lacking_words(const RasStatement& statement) {
   return members.empty() ? words : fmt::format("{}: {}", words, few_of(members, kMost, ", "));
 }
 
-/// Of whom an answer has nothing. `gave_up`: only where the service calls somebody dead.
-FactValue lacking_of(const Job& job, const RasReport& report, bool gave_up) {
+/// Of whom the last answer has nothing; `gave_up`: only whom the service calls dead. It may be late
+/// or wrong itself.
+template <bool gave_up>
+FactValue ras_lacks(const Job& job, const Instance&) {
+  if (job.ras_reports.empty()) return unknown();
   constexpr size_t kMost = 3;
+  const RasReport& report = job.ras_reports.back();
   int64_t most_ranks = -1;
   for (const RasCommunicators& row : report.communicators) {
     most_ranks = std::max(most_ranks, row.nranks);
@@ -151,20 +153,7 @@ FactValue lacking_of(const Job& job, const RasReport& report, bool gave_up) {
   if (phrases.empty()) phrases.push_back("what it lacks cannot be");
   value.what = few_of(phrases, kMost, "; ") + doubt;
   // Where the service is wrong in a part, it need not be right in the rest.
-  if (!doubt.empty()) value.ranks.clear();
-  if (!doubt.empty()) value.processes.clear();
-  return value;
-}
-
-/// The last answer has no data of somebody. The service itself may be late or wrong, so nobody is
-/// called dead.
-FactValue ras_incomplete(const Job& job, const Instance&) {
-  return job.ras_reports.empty() ? unknown() : lacking_of(job, job.ras_reports.back(), false);
-}
-
-/// In the last answer the service has given somebody up.
-FactValue ras_dead(const Job& job, const Instance&) {
-  return job.ras_reports.empty() ? unknown() : lacking_of(job, job.ras_reports.back(), true);
+  return doubt.empty() ? value : yes(value.what);
 }
 
 /// Who is behind by answers that do not move, where neither lines nor dumps name anybody.
@@ -243,9 +232,9 @@ constexpr std::array kRasFacts = {
     // NCCL's RAS service lacks no rank and finds no difference; `what` is a sentence.
     job_fact("job.ras_all_ok", ras_all_ok),
     // NCCL's RAS service gave up processes that it could not reach for a minute or more.
-    job_fact("job.ras_dead", ras_dead),
+    job_fact("job.ras_dead", ras_lacks<true>),
     // NCCL's RAS service had no data of processes or ranks when it was asked.
-    job_fact("job.ras_incomplete", ras_incomplete),
+    job_fact("job.ras_incomplete", ras_lacks<false>),
     // In two answers of NCCL's RAS service the same ranks had launched fewer operations, and
     // nothing grew; lines of calls and dumps leave open who is late.
     job_fact("job.ras_late", ras_late),

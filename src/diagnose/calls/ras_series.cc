@@ -20,13 +20,12 @@ namespace {
 /// Ranks did not answer, or answered without knowing the communicator: what the others launched is
 /// not all.
 bool is_lacking(const RasReport& report) {
-  return std::ranges::any_of(report.statements,
-                             [](const RasStatement& statement) {
-                               return statement.problem == "DEAD" ||
-                                      statement.problem == "INCOMPLETE";
-                             }) ||
-         std::ranges::any_of(report.communicators, [](const RasCommunicators& row) {
-           return row.missing_ranks > 0 || row.errors.find("INCOMPLETE") != row.errors.npos;
+  const auto lacks = [](std::string_view what) {
+    return what.find("DEAD") != what.npos || what.find("INCOMPLETE") != what.npos;
+  };
+  return std::ranges::any_of(report.statements, lacks, &RasStatement::problem) ||
+         std::ranges::any_of(report.communicators, [&](const RasCommunicators& row) {
+           return row.missing_ranks > 0 || lacks(row.errors);
          });
 }
 
@@ -39,14 +38,11 @@ std::map<std::string, int64_t> launched_by_communicator(const RasReport& report)
   return launched;
 }
 
-/// The counts that differ of one communicator and function, with the ranks that have them.
-std::map<int64_t, std::pair<int64_t, std::vector<RasMember>>> counts_of(
-    const std::vector<const RasStatement*>& statements) {
-  std::map<int64_t, std::pair<int64_t, std::vector<RasMember>>> counts;
-  for (const RasStatement* statement : statements) {
-    counts[parse_int(statement->value).value_or(-1)] = {statement->count, statement->members};
-  }
-  return counts;
+/// The least and the most that ranks of one communicator launched of one function.
+std::pair<int64_t, int64_t> extremes(const std::vector<const RasStatement*>& statements) {
+  const auto value = [](const RasStatement* one) { return parse_int(one->value).value_or(-1); };
+  const auto [least, most] = std::ranges::minmax(statements | std::views::transform(value));
+  return {least, most};
 }
 
 /// Something that both answers count is more in the later one.
@@ -60,10 +56,9 @@ bool grows(const RasReport& before, const RasReport& last) {
   for (const auto& [key, statements] : operation_counts(last)) {
     const auto same = counted.find(key);
     if (same == counted.end()) continue;
-    const auto now = counts_of(statements);
-    const auto then = counts_of(same->second);
-    if (now.begin()->first > then.begin()->first || now.rbegin()->first > then.rbegin()->first)
-      return true;
+    const auto [least, most] = extremes(statements);
+    const auto [least_then, most_then] = extremes(same->second);
+    if (least > least_then || most > most_then) return true;
   }
   return false;
 }
@@ -74,7 +69,10 @@ bool are_alike(const RasReport& before, const RasReport& last) {
   const OperationCounts now = operation_counts(last);
   return launched_by_communicator(before) == launched_by_communicator(last) &&
          std::ranges::equal(then, now, [](const auto& a, const auto& b) {
-           return a.first == b.first && counts_of(a.second) == counts_of(b.second);
+           return a.first == b.first &&
+                  std::ranges::equal(a.second, b.second, [](const auto* one, const auto* other) {
+                    return *one == *other;
+                  });
          });
 }
 
@@ -206,8 +204,7 @@ std::vector<RasRankOfJob> ranks_of_job(const Job& job, const RasReport& report,
   std::vector<RasRankOfJob> ranks;
   for (const RasMember& one : same | std::views::take(member.pid < 0 ? 0 : kMostGpus)) {
     const bool is_it = member.rank < 0 || one.gpu == member.gpu;
-    const bool is_new = std::ranges::find(ranks, one.rank, &RasRankOfJob::rank) == ranks.end();
-    if (is_it && is_new) ranks.push_back({member, one.rank, process});
+    if (is_it) ranks.push_back({member, one.rank, process});
   }
   if (!ranks.empty()) return ranks;
   const bool is_world = report.nranks > 0 && statement.nranks == report.nranks;

@@ -63,7 +63,7 @@ TEST(RasJson, StatesWhatTheTextFormStates) {
             std::string(kHead) +
                 "communicators 0f264af53edbe986 x1 nodes=-1 per_node= nranks=4 missing=3 RUNNING "
                 "DEAD,INCOMPLETE,ERROR,MISMATCH launched=23\n"
-                "world of 6 ranks on -1 nodes: 0 1 2 4 5 6\n"
+                "world of 6 ranks on -1 nodes: 4 6 5 0 1 2\n"
                 "0f264af53edbe986 DEAD unreachable: '' x1\n"
                 "  rank 4 pid -1 on  gpu 4\n"
                 "0f264af53edbe986 INCOMPLETE communicator data: '' x1\n"

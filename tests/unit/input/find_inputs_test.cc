@@ -255,6 +255,16 @@ const ContentCase kContentCases[] = {
      Content::FlightRecorder},
     {"RAS in JSON", "{\n  \"nccl_version\": \"2.28.9\",\n  \"communicators_count\": 1,\n",
      Content::Ras},
+    {"RAS in JSON behind the service's greeting",
+     "SERVER PROTOCOL 2\nOK\nOK\n{\n  \"nccl_version\": \"2.28.9\",\n  \"communicators_count\": "
+     "1,\n",
+     Content::Ras},
+    {"a monitor of RAS in JSON",
+     "{\n  \"timestamp\": \"2026-03-02 11:07:07\",\n  \"group\": \"LIFECYCLE\",\n"
+     "  \"event\": \"PEER_DEAD\",\n",
+     Content::Ras},
+    {"events of something else", R"({"timestamp": "2026-03-02", "group": "a", "event": "b"})",
+     Content::Text},
     {"results of nccl-tests",
      R"({"version":2,"start_time":"2026-01-05 12:00:00","args":["all_reduce_perf"],"env":["A=1")",
      Content::NcclTests},
