@@ -279,6 +279,8 @@ const ContentCase kContentCases[] = {
      Content::Topology},
     {"a topology file without declaration", "<system version=\"1\"><cpu/></system>",
      Content::Topology},
+    {"a dump of py-spy",
+     "[\n  {\n    \"pid\": 41,\n    \"thread_id\": 9,\n    \"owns_gil\": false,\n", Content::PySpy},
     {"a listing of lspci",
      "00:00.0 Host bridge: Intel Corporation Device 09a2 (rev 04)\n\tControl: I/O- Mem+\n",
      Content::Lspci},
