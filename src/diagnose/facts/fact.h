@@ -184,7 +184,7 @@ struct JobTable {
 /// All of them; valid for the whole program.
 std::span<const JobTable> job_tables();
 
-JobTable kernel_event_table();    ///< diagnose/hardware/host_facts.cc
+JobTable kernel_event_table();    ///< diagnose/hardware/kernel_events.cc
 JobTable named_failure_table();   ///< diagnose/outcome/error_facts.cc
 JobTable rank_conflict_table();   ///< diagnose/facts/job_facts.cc
 JobTable setting_remark_table();  ///< diagnose/settings/job_settings.cc

@@ -1,8 +1,7 @@
 // What surrounds the ranks on their hosts, and does each have a GPU of its own: containers,
-// /dev/shm, host memory, what the kernel reports, which GPU is whose?
+// /dev/shm, host memory, which GPU is whose?
 //
 //   /dev/shm of 64 MB in a container      cuMem host memory that one rank has and its neighbour not
-//   NVRM: Xid (PCI:0000:1b:00): 79        GPU has fallen off the bus
 //   busId 1b000 on node-a is printed by ranks 2 and 3      → job.gpu_shared = yes
 
 #include <fmt/format.h>
@@ -279,65 +278,6 @@ FactValue uneven_ranks_per_host(const Job& job, const Instance&) {
   }
   return no();
 }
-
-// What do the kernels' logs say about the GPUs, switches, adapters and processes of the job?
-//
-//   node-a.dmesg: NVRM: Xid (PCI:0000:1b:00): 79, pid=4242, name=python3, GPU has fallen off the
-//   bus.
-//       → kernel_event: kind xid, code 79, host node-a, bus_id 0000:1b:00, who "rank 2, pid 4242"
-//
-// Rules sort the codes by what they mean. Nothing here compares times: dmesg counts from boot, so an
-// event may be older than the job.
-
-/// The Xid that an event is about. 45: the driver tears a channel down, after another Xid or after
-/// the process was killed. Newer drivers name the other one, and its own line may be missing: "Ch
-/// 00000001 caused by previous Xid 149".
-int cause_code(const KernelEvent& event) {
-  constexpr int kConsequence = 45;
-  constexpr std::string_view kCause = "caused by previous Xid ";
-  const size_t at = event.text.find(kCause);
-  if (event.code != kConsequence || at == std::string::npos) return event.code;
-  const std::string_view rest = std::string_view(event.text).substr(at + kCause.size());
-  const auto code = parse_int(rest.substr(0, rest.find_first_not_of("0123456789")));
-  return code ? static_cast<int>(*code) : event.code;
-}
-
-std::vector<TableRow> kernel_events(const Job& job) {
-  if (job.kernel_events.empty()) return {};
-  std::set<int64_t> known;
-  for (const Death& death : deaths(job)) known.insert(death.pid);
-  const auto number = [](int64_t n) { return n < 0 ? std::string() : std::to_string(n); };
-  std::vector<TableRow> rows;
-  for (const KernelEvent& event : job.kernel_events) {
-    std::vector<std::string> who;
-    if (event.rank >= 0) who.push_back(fmt::format("rank {}", event.rank));
-    if (event.pid >= 0) who.push_back(fmt::format("pid {}", event.pid));
-    const bool is_elsewhere =
-        event.relation == KernelRelation::OtherGpu || event.relation == KernelRelation::OtherHost;
-    const bool died = known.contains(event.pid);
-    rows.push_back(
-        {{std::string(all_kinds()[event.kind].name), number(cause_code(event)), event.host,
-          event.bus_id, number(event.rank), number(event.pid), join(who, ", "),
-          is_elsewhere ? "others" : "job", died ? "yes" : "no", event.text},
-         {event.where, event.text},
-         event.process});
-  }
-  return rows;
-}
-
-constexpr Field kKernelEventFields[] = {
-    {"kind", FieldType::Text, "\"xid\", \"sxid\", \"hca_fault\", \"oom_kill\"."},
-    {"code", FieldType::Integer,
-     "Of Xid and SXid; the other Xid where it is that one's consequence."},
-    {"host"},
-    {"bus_id"},
-    {"rank", FieldType::Integer},
-    {"pid", FieldType::Integer},
-    {"who", FieldType::Text, "\"rank 2, pid 4242\", as far as known."},
-    {"concerns", FieldType::Text,
-     "\"job\", or \"others\": a GPU or host that the job does not use."},
-    {"known_death", FieldType::Text, "\"yes\": lines of the job tell of the end of that pid."},
-    {"text", FieldType::Text, "The line."}};
 
 // Did a process change its GPU between two communicators, and do two ranks have the same one?
 //
@@ -637,7 +577,5 @@ constexpr std::array kHostFacts = {
 }  // namespace
 
 std::span<const Fact> host_facts() { return kHostFacts; }
-
-JobTable kernel_event_table() { return {"kernel_event", kKernelEventFields, kernel_events}; }
 
 }  // namespace ncclog

@@ -553,7 +553,8 @@ KernelRelation relation_to_gpus(const Places& places, KernelEvent& event) {
   if (known && !here && !places.hosts.empty()) return KernelRelation::OtherHost;
   const KernelRelation otherwise = here ? KernelRelation::Host : KernelRelation::Unknown;
   const auto bus = bus_number(event.bus_id);
-  if (event.kind != kKindIndex<Xid> || !bus) return otherwise;
+  const bool names_gpu = event.kind == kKindIndex<Xid> || event.kind == kKindIndex<GpuOffBus>;
+  if (!names_gpu || !bus) return otherwise;
   size_t first = places.gpus.size();
   const auto add = [&](const auto& gpus, const auto& key) {
     const auto gpu = gpus.find(key);
@@ -596,6 +597,10 @@ void add_events(const Places& places, Job& job) {
       KernelEvent event{.kind = kKindIndex<T>, .where = record.where, .text = record.text()};
       const T said = read_message<T>(line.message);
       if constexpr (requires { said.bus_id; }) event.bus_id = said.bus_id;
+      // As an Xid names it: a GPU has one function.
+      if constexpr (std::is_same_v<T, GpuOffBus>) {
+        event.bus_id.resize(std::min(event.bus_id.size(), event.bus_id.find('.')));
+      }
       if constexpr (requires { said.code; }) event.code = said.code;
       if constexpr (requires { said.pid; }) event.pid = said.pid;
       if constexpr (requires { said.name; }) event.name = said.name;
@@ -625,7 +630,7 @@ void add_events_of(Job& job) {
 }  // namespace
 
 void build_kernel_events(Job& job) {
-  add_events_of<Xid, Sxid, PcieError, HcaFault, OomKill, KernelSegfault>(job);
+  add_events_of<Xid, GpuOffBus, Sxid, PcieError, HcaFault, OomKill, KernelSegfault>(job);
   std::ranges::stable_sort(job.kernel_events, {}, &KernelEvent::where);
 }
 

@@ -48,6 +48,16 @@ const std::vector<KernelRow> kKernelLines = {
     {"Jan  5 12:00:00 node-b kernel: [77123.456789] NVRM: Xid (PCI:0000:1b:00): 79, pid=4242, "
      "name=python3, GPU has fallen off the bus.",
      "node-b", kXid79},
+    {"kern  :warn  : 2026-01-05T12:00:00,285060+00:00 NVRM: Xid (PCI:0000:1b:00): 79, pid=4242, "
+     "name=python3, GPU has fallen off the bus.",
+     "", kXid79},
+    {"3,3973,227996636,-;NVRM: Xid (PCI:0000:1b:00): 79, pid=4242, name=python3, GPU has fallen "
+     "off the bus.",
+     "", kXid79},
+    {"[77123.456789] NVRM: GPU 0000:1b:00.0: GPU has fallen off the bus.", "",
+     "gpu_off_bus bus_id=0000:1b:00.0"},
+    {"[77123.456789] mlx5_core: Port module event[error]: module 2, High Temperature detected", "",
+     "hca_fault what=module 2, High Temperature detected"},
     {"NVRM: Xid (PCI:0000:1b:00): 45, pid='<unknown>', name=<unknown>, Ch 00000010", "",
      "xid bus_id=0000:1b:00 code=45 text=Ch 00000010"},
     {"NVRM: GPU at PCI:0000:1b:00: GPU-5d2e6f10-0b5c-4f7a-9d1e-0c5f6a7b8c9d", "",
