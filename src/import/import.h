@@ -1,6 +1,6 @@
 // What is read beside logs: dumps of PyTorch's Flight Recorder, answers of NCCL's RAS, files of its
-// Inspector, topology files, listings of lspci, results of nccl-tests, dumps of py-spy, settings in
-// YAML. One function a format.
+// Inspector, topology files, listings of lspci and of counters, results of nccl-tests, dumps of
+// py-spy, settings in YAML. One function a format.
 //
 // None of them throws for what the bytes are, and memory is proportional to their number: the files
 // are hostile, may nest, repeat or end anywhere. What cannot be read is a `problem`, a clause.
@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "model/companions/inspector.h"
 #include "model/companions/nccl_tests.h"
 #include "model/companions/pci_devices.h"
+#include "model/companions/port_counters.h"
 #include "model/flight_recorder.h"
 #include "model/ras.h"
 #include "model/topology.h"
@@ -110,6 +112,20 @@ Imported<SystemTopology> import_topology(std::string_view bytes);
 /// Takes a file apart: hosts that have devices, no name twice; `source` stays empty. Lines of the
 /// result are of `unit`. Of a file the first 65536 devices and 4096 hosts are kept.
 Imported<std::vector<PciListing>> import_lspci(std::string_view bytes, uint64_t unit);
+
+// Counters of ports, links and slots, in whatever form they were listed (model/companions/
+// port_counters.h): files of /sys by path ("grep "" -r", "find -exec", "tail -n +1"), rdma statistic,
+// ethtool -S, perfquery, nvidia-smi nvlink -e and -s, dcgmi nvlink -e. Listings may follow each
+// other, below lines with hosts ("==== node-a ====") and times.
+
+/// Takes a file apart; a problem only where no counter is found. The first 65536 are kept.
+Imported<std::vector<PortCounter>> import_counters(std::string_view bytes, uint64_t unit,
+                                                   std::string_view path);
+
+/// One file of a copied tree: "before/sys/class/infiniband/mlx5_1/ports/1/counters/link_downed",
+/// which holds a number. nullopt: the path or the bytes are another file's.
+std::optional<PortCounter> import_counter_file(std::string_view bytes, uint64_t unit,
+                                               std::string_view path);
 
 // What nccl-tests writes with -J FILE (2.17 and later).
 //

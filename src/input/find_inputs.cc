@@ -411,6 +411,25 @@ bool is_lspci(std::string_view head) {
   return false;
 }
 
+/// sysfs, rdma statistic, ethtool -S, perfquery, nvidia-smi nvlink -e, dcgmi nvlink -e: what a list of
+/// counters holds. A log that quotes one is a log.
+bool is_counters(std::string_view head) {
+  static constexpr std::string_view kOfLists[] = {"/counters/",
+                                                  "hw_counters/",
+                                                  "aer_dev_",
+                                                  "NIC statistics:",
+                                                  "ethtool -S ",
+                                                  "# Port counters:",
+                                                  "# Port extended counters:",
+                                                  "Replay Errors:",
+                                                  "CRC Errors:",
+                                                  "CRC FLIT Error",
+                                                  "rx_write_requests ",
+                                                  ": <inactive>"};
+  static constexpr std::string_view kOfLogs[] = {"NCCL", "# nThread"};
+  return holds_one_of(head, kOfLists) && !holds_one_of(head, kOfLogs);
+}
+
 bool is_control(char c) {
   constexpr std::string_view kInText = "\t\n\r\f\v\b\a\x1b";
   const auto byte = static_cast<uint8_t>(c);
@@ -483,6 +502,7 @@ Content sniff_content(std::string_view head) {
   if (is_inspector_json(head)) return Content::Inspector;
   if (is_topology_xml(head)) return Content::Topology;
   if (is_py_spy_json(head)) return Content::PySpy;
+  if (is_counters(head)) return Content::Counters;
   if (is_lspci(head)) return Content::Lspci;
   if (is_pickle(head)) return Content::Pickle;
   if (sniff_compression(head) != Compression::None) return Content::Compressed;

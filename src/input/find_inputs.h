@@ -93,7 +93,8 @@ constexpr bool is_log(Content content) {
 constexpr bool is_document(Content content) {
   return content == Content::FlightRecorder || content == Content::Ras ||
          content == Content::NcclTests || content == Content::Inspector ||
-         content == Content::Topology || content == Content::Lspci || content == Content::PySpy;
+         content == Content::Topology || content == Content::Counters ||
+         content == Content::Lspci || content == Content::PySpy;
 }
 
 }  // namespace ncclog

@@ -30,6 +30,7 @@
 #include "model/companions/inspector.h"
 #include "model/companions/nccl_tests.h"
 #include "model/companions/pci_devices.h"
+#include "model/companions/port_counters.h"
 #include "model/flight_recorder.h"
 #include "model/process_log.h"
 #include "model/ras.h"
@@ -279,6 +280,7 @@ struct Job {
   Network network;
   std::vector<HostTopology> topologies;              ///< By host, then source.
   std::vector<PciListing> pci_devices;               ///< In input order.
+  std::vector<PortCounter> port_counters;            ///< In input order.
   std::vector<EnvironmentSetting> environment;       ///< By name, then value.
   std::vector<KernelEvent> kernel_events;            ///< In input order.
   std::vector<NcclTestsRun> nccl_tests;              ///< In input order.

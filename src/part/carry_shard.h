@@ -22,6 +22,7 @@
 #include "model/companions/inspector.h"
 #include "model/companions/nccl_tests.h"
 #include "model/companions/pci_devices.h"
+#include "model/companions/port_counters.h"
 #include "model/flight_recorder.h"
 #include "model/init_section.h"
 #include "model/process_log.h"
@@ -107,6 +108,7 @@ NCCLOG_FIELDS(NcclTestsValues, time, algbw, busbw, wrong)
 NCCLOG_FIELDS(PciDevice, kind, bus_id, name, is_fabric, where, text, can, runs, bus_below)
 NCCLOG_FIELDS(PciLink, speed, width, where, text)
 NCCLOG_FIELDS(PciListing, host, source, devices)
+NCCLOG_FIELDS(PortCounter, source, host, device, port, name, value, stamp, where, text)
 
 NCCLOG_FIELDS(RasCommunicators, hash, count, nodes, ranks_per_node, nranks, ranks_in_group,
               missing_ranks, operations, status, errors)
@@ -399,7 +401,7 @@ void carry_rest(Io& io, Shard& shard) {
   carry_map(io, shard.writers, [&](uint64_t& unit) { io.unit(unit); });
   carry_map(io, shard.clocks, [&](uint64_t& input) { io.input(input); });
   carry_each(io, shard.ras_lines, shard.ras_reports, shard.flight_recorders, shard.inspected,
-             shard.topologies, shard.nccl_tests, shard.pci_devices);
+             shard.topologies, shard.nccl_tests, shard.pci_devices, shard.port_counters);
   if constexpr (Io::kReads) {
     for (FlightRecorderDump& dump : shard.flight_recorders) dump.process = -1;
     for (NcclTestsRun& run : shard.nccl_tests) run.process = -1;

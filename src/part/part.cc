@@ -77,6 +77,7 @@ uint64_t layout_hash() {
   run.places.emplace_back();
   run.rows.emplace_back();
   shard.pci_devices.emplace_back().devices.emplace_back();
+  shard.port_counters.emplace_back();
   shard.clocks[0].add({});
   shard.unknown.all[""] = {};
   carry_rest(hash, shard);

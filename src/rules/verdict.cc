@@ -122,8 +122,15 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
       is_open && findings.empty() && !says_otherwise && !stacks.empty()) {
     return {VerdictStatus::NothingFound, fitted_headline(capitalised(stacks) + "."), {}};
   }
-  if (only_dumps || (findings.empty() && !is_heard))
+  if (only_dumps || (findings.empty() && !is_heard)) {
+    if (!only_dumps && !job.port_counters.empty()) {
+      return {VerdictStatus::NothingFound,
+              fmt::format("{} were read; none that tells of faults grew.",
+                          plural(std::ssize(job.port_counters), "counter")),
+              {}};
+    }
     return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
+  }
   if (says_otherwise) {
     constexpr std::string_view kSeen[] = {"hung", "crashed", "was slow"};
     return {

@@ -55,6 +55,19 @@ void fuzz_nccl_tests(std::string_view bytes) {
   require(import.problem.empty() || import.value.rows.empty());
 }
 
+void fuzz_counters(std::string_view bytes) {
+  const auto import = import_counters(bytes, 1, "before/counters.txt");
+  require(import.value.empty() == !import.problem.empty());
+  for (const PortCounter& counter : import.value) {
+    require(counter.value >= 0 && counter.port >= -1 && !counter.name.empty());
+    require(counter.where.unit == 1 && counter.where.line > 0);
+  }
+  // The bytes as the path of a file, and as what stands in it.
+  const auto file = import_counter_file("7", 1, bytes);
+  require(!file || (file->value == 7 && !file->device.empty()));
+  import_counter_file(bytes, 1, "sys/class/infiniband/mlx5_1/ports/1/counters/link_downed");
+}
+
 void fuzz_lspci(std::string_view bytes) {
   const auto import = import_lspci(bytes, 1);
   for (const PciListing& listing : import.value) {

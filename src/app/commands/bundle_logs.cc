@@ -168,6 +168,7 @@ Identities find_identities_of(const Job& job, std::span<const std::string> input
   for (const std::string& host : job.hosts) identities.add_host(host);
   for (const Process& process : job.processes) identities.add_host(process.host);
   for (const InspectedRank& rank : job.inspected) identities.add_host(rank.host);
+  for (const PortCounter& counter : job.port_counters) identities.add_host(counter.host);
   for (const SpeakerLog& log : job.logs) identities.add_host(log.speaker.host);
   for (const JobInput& input : job.inputs) identities.add_host(input.host);
   for (const KernelEvent& event : job.kernel_events) identities.add_host(event.host);
@@ -467,7 +468,8 @@ std::vector<ExcerptLog> write_excerpt(const Report& report, const LineMatcher& m
     const fs::path copy = to / input.path;
     fs::create_directories(copy.parent_path());
     constexpr std::string_view kCompanions[] = {
-        "flight_recorder", "ras", "nccl_tests", "inspector", "topology", "lspci", "py_spy"};
+        "flight_recorder", "ras",      "nccl_tests", "inspector", "topology",
+        "counters",        "lspci", "py_spy"};
     if (equals_one_of(input.format, kCompanions)) {
       fs::copy_file(source, copy, fs::copy_options::overwrite_existing);
       logs.push_back({input.path, 0, {}});

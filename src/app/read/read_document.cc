@@ -48,6 +48,18 @@ std::string import_document(std::string_view bytes, Content content, const Walke
     if (import.problem.empty()) shard.add(std::move(file));
     return std::move(import.problem);
   }
+  if (content == Content::Text) {
+    used = 0;
+    auto counter = import_counter_file(bytes, name.number, name.path);
+    if (counter) shard.add(std::move(*counter));
+    return {};
+  }
+  if (content == Content::Counters) {
+    auto import = import_counters(bytes, name.number, name.path);
+    for (PortCounter& counter : import.value) shard.add(std::move(counter));
+    used = 0;  // Around them stands anything, and all of it is read as a log, too.
+    return {};
+  }
   if (content == Content::Lspci) {
     auto import = import_lspci(bytes, name.number);
     used = 0;  // Around the listing people write all that they know of a host.

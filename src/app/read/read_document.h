@@ -42,7 +42,8 @@ std::string read_file_up_to(const std::string& path, size_t most);
 /// All bytes of a document; nullopt if there are more than kMaxDocumentBytes.
 std::optional<std::string> read_document_bytes(UnitReader& input);
 
-/// What `input` says, of which is_document(input.content()) holds; `name` is its own. What cannot
+/// What `input` says, of which is_document(input.content()) holds, or which is a file of a tree of
+/// counters; `name` is its own. What cannot
 /// be understood is refused and gives an empty shard. `rest` becomes the bytes that may hold lines of
 /// a log: those behind the document, or all of a listing.
 Shard read_document(UnitReader& input, const WalkedInput& name, std::string& rest);

@@ -129,6 +129,12 @@ Job read_example(std::string_view example, const LineMatcher& matcher) {
       has_companions = true;
     }
   }
+  if (log.find("counters") != log.npos || log.find("Errors: ") != log.npos) {
+    for (PortCounter& counter : import_counters(log, 0, "log.txt").value) {
+      companions.add(std::move(counter));
+      has_companions = true;
+    }
+  }
   Job job;
   if (count == 0 && !has_companions) {
     job = job_from_text(stated ? lines : log, matcher);

@@ -7,6 +7,7 @@
 //   --outcome hung                      the flag with which the log is analysed
 //   ncclog host record 1                what follows is of a host, up to the next record or the end
 //   17:00.0 3D controller: NVIDIA …     what lspci -vv lists, over several lines
+//   …/ports/1/counters/link_downed:3    counters, in whatever form they were listed
 //
 // In a real folder every dump and listing is a file of its own; in an example a dump is one line.
 

@@ -269,6 +269,13 @@ struct Reading {
   Workload workload;
 };
 
+/// A copy of /sys/class/infiniband/mlx5_1/ports/1/counters/link_downed: a number and nothing else.
+bool is_in_counter_tree(std::string_view path) {
+  const size_t port = path.find("/ports/");
+  return port != path.npos && (path.find("/counters/", port) != path.npos ||
+                               path.find("/hw_counters/", port) != path.npos);
+}
+
 /// What a document says, and the lines behind it: `cat` puts a dump in front of a log, and people
 /// write all that they know of a host into one file.
 Shard read_document_and_lines(UnitReader& input, const WalkedInput& name,
@@ -294,7 +301,8 @@ Shard read_document_and_lines(UnitReader& input, const WalkedInput& name,
 Shard read_input(Reading& reading, UnitReader& input, const WalkedInput& name, Worker& worker,
                  bool is_last) {
   if (input.content() == Content::Part) return reading.settings.read_part(input);
-  if (is_document(input.content())) {
+  const bool is_counter = input.content() == Content::Text && is_in_counter_tree(name.path);
+  if (is_document(input.content()) || is_counter) {
     return read_document_and_lines(input, name, reading.settings, worker.before);
   }
   if (!input.is_stream()) {

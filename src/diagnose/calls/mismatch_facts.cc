@@ -321,25 +321,20 @@ std::map<std::pair<int, uint64_t>, HashVotes> count_votes(const Job& job) {
   return all;
 }
 
-/// How many ranks of communicators like this one made exactly this call at this place after the
-/// same calls. Tensor-parallel groups, say, all do the same.
-size_t seconded(const Job& job, const Communicator& comm, const CallCamp& camp) {
+/// The members of the only camp that no rank of a communicator like this one seconds by exactly that
+/// call at that place after the same calls, while the other's call is common there. Tensor-parallel
+/// groups, say, all do the same.
+std::vector<int> alone_among_alike(const Job& job, const Communicator& comm) {
   const uint64_t length = comm.difference->index + 1;
-  const CommRank& member = comm.ranks[static_cast<size_t>(camp.members.front())];
-  const auto hash = calls_of(job, member)->collectives.prefix_hash(length);
-  if (!hash) return 0;
   HashVotes own;
   add_votes(job, comm, length, own);
-  return job.answers.of<&count_votes>(job).at({comm.nranks, length - 1}).at(*hash) - own.at(*hash);
-}
-
-/// The members of the only camp that no rank of a communicator alike seconds, while the other's
-/// call is common there.
-std::vector<int> alone_among_alike(const Job& job, const Communicator& comm) {
+  const HashVotes& all = job.answers.of<&count_votes>(job).at({comm.nranks, length - 1});
   std::vector<int> odd;
   size_t seconds = 0;
   for (const CallCamp& camp : comm.difference->camps) {
-    const size_t votes = seconded(job, comm, camp);
+    const CommRank& member = comm.ranks[static_cast<size_t>(camp.members.front())];
+    const auto hash = calls_of(job, member)->collectives.prefix_hash(length);
+    const size_t votes = hash ? all.at(*hash) - own.at(*hash) : 0;
     seconds = std::max(seconds, votes);
     if (votes == 0) odd.insert(odd.end(), camp.members.begin(), camp.members.end());
   }

@@ -186,6 +186,7 @@ std::span<const JobTable> job_tables();
 
 JobTable kernel_event_table();    ///< diagnose/hardware/kernel_events.cc
 JobTable named_failure_table();   ///< diagnose/outcome/error_facts.cc
+JobTable port_counter_table();    ///< diagnose/hardware/port_counters.cc
 JobTable rank_conflict_table();   ///< diagnose/facts/job_facts.cc
 JobTable setting_remark_table();  ///< diagnose/settings/job_settings.cc
 

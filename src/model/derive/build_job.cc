@@ -370,6 +370,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   }
   job.topologies = std::move(shard.topologies);
   job.pci_devices = std::move(shard.pci_devices);
+  job.port_counters = std::move(shard.port_counters);
   job.nccl_tests = std::move(shard.nccl_tests);
   job.logs.reserve(shard.speakers.size());
   while (!shard.speakers.empty()) {

@@ -427,6 +427,16 @@ void build_topologies(Job& job) {
       if (listing.host.empty()) listing.host = host_of_file(hosts, *part);
     }
   }
+  std::map<std::string, std::string> hosts_of_sources;
+  for (PortCounter& counter : job.port_counters) {
+    if (!counter.host.empty()) continue;
+    const auto [known, is_new] = hosts_of_sources.try_emplace(counter.source);
+    // Likewise, and of trees: "node-a/before/sys/class/infiniband".
+    for (const std::string_view part : split(counter.source, '/')) {
+      if (is_new && known->second.empty()) known->second = host_of_file(hosts, part);
+    }
+    counter.host = known->second;
+  }
   for (auto& [host, printed] : systems_by_host(job)) {
     HostTopology topology;
     topology.host = host;

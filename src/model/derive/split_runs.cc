@@ -647,6 +647,7 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
     if (!topology.source.empty()) part.topologies.push_back(topology);
   }
   part.pci_devices = job.pci_devices;
+  part.port_counters = job.port_counters;
   const std::map<size_t, int> speakers = runs_of_speakers(job, parts);
   std::vector<size_t> logs;
   for (size_t i = 0; i < job.logs.size(); ++i) {

@@ -577,6 +577,7 @@ void Shard::merge(Shard&& later) {
   std::ranges::move(later.inspected, std::back_inserter(inspected));
   std::ranges::move(later.topologies, std::back_inserter(topologies));
   std::ranges::move(later.pci_devices, std::back_inserter(pci_devices));
+  std::ranges::move(later.port_counters, std::back_inserter(port_counters));
   std::ranges::move(later.nccl_tests, std::back_inserter(nccl_tests));
   std::ranges::move(later.ras_lines, std::back_inserter(ras_lines));
   while (ras_lines.size() > kMaxRasLines) ras_lines.pop_front();

@@ -23,6 +23,7 @@
 #include "model/companions/inspector.h"
 #include "model/companions/nccl_tests.h"
 #include "model/companions/pci_devices.h"
+#include "model/companions/port_counters.h"
 #include "model/flight_recorder.h"
 #include "model/init_section.h"
 #include "model/process_log.h"
@@ -59,6 +60,7 @@ struct Shard {
   std::vector<InspectedRank> inspected;
   std::vector<HostTopology> topologies;  ///< Of whom nobody has said whose they are.
   std::vector<PciListing> pci_devices;
+  std::vector<PortCounter> port_counters;
   std::vector<NcclTestsRun> nccl_tests;  ///< Those written as JSON.
 
   static constexpr size_t kMaxSpeakers = 65536;
@@ -68,6 +70,7 @@ struct Shard {
   void add(InspectedRank&& rank) { inspected.push_back(std::move(rank)); }
   void add(HostTopology&& file) { topologies.push_back(std::move(file)); }
   void add(PciListing&& listing) { pci_devices.push_back(std::move(listing)); }
+  void add(PortCounter&& counter) { port_counters.push_back(std::move(counter)); }
   void add(RasReport&& report);
   /// `unit` is the file's number.
   void add(NcclTestsRun&& run, uint64_t unit);
