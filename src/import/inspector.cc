@@ -44,8 +44,9 @@ std::deque<std::string_view> last_objects(std::string_view text) {
       if (at + 1 - start > kMaxObjectBytes) continue;
       objects.push_back(text.substr(start, at + 1 - start));
       if (objects.size() > kMaxObjects) objects.pop_front();
-    } else if (c == '\n' && text.substr(at + 1).starts_with("{\"header\"")) {
-      depth = 0;  // The object before was cut.
+    } else if (c == '\n' && text.substr(at + 1).starts_with('{')) {
+      // The object before was cut: those inside of one are indented, or stand on its line.
+      depth = 0;
     }
   }
   return objects;

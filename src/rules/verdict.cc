@@ -96,6 +96,14 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
                     job.host_reports.size() == 1 ? job.host_reports.front().host : "these hosts"),
         {}};
   }
+  if (findings.empty() && job.losses.lines == 0 && !job.inspected.empty()) {
+    int64_t calls = 0;
+    for (const InspectedRank& rank : job.inspected) calls += static_cast<int64_t>(rank.total);
+    return {VerdictStatus::NothingFound,
+            fmt::format("NCCL's Inspector timed {} of {}; nothing in them shows a fault.",
+                        plural(calls, "call"), plural(std::ssize(job.inspected), "rank")),
+            {}};
+  }
   // A line that tells how NCCL fares. Where there is none, steps or an end tell how the job does.
   const auto is_usable = [](const SpeakerLog& log) {
     const auto is_nccl = [](const auto& entry) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "import/import.h"
@@ -78,6 +79,10 @@ TEST(Inspector, TakesObjectsFromWhateverStandsAroundThem) {
   EXPECT_EQ(words(import_inspector("[\n" + one + ",\n{\"a\":\"}{\"}]")), expected);
   EXPECT_EQ(words(import_inspector(one + "\n" + one.substr(0, 200))), expected) << "a cut end";
   EXPECT_EQ(words(import_inspector(one.substr(0, 200) + "\n" + one)), expected) << "cut inside";
+  const std::string pretty = nlohmann::json::parse(one).dump(2);
+  EXPECT_EQ(words(import_inspector(pretty)), expected) << "over many lines";
+  EXPECT_EQ(words(import_inspector(pretty.substr(0, 60) + "\n" + pretty)), expected)
+      << "over many lines, and cut inside";
 }
 
 TEST(Inspector, LeavesOutWhatIsNoTime) {
