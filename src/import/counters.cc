@@ -200,7 +200,7 @@ class CounterReader {
     const size_t at = text.starts_with("link ") ? 0 : text.find(": link ");
     if (at == text.npos) return false;
     const std::vector<std::string_view> words = split_blanks(text.substr(at == 0 ? 0 : at + 2));
-    const size_t slash = words.size() < 2 ? words.front().npos : words[1].find('/');
+    const size_t slash = words.size() < 2 ? std::string_view::npos : words[1].find('/');
     const auto port =
         slash == std::string_view::npos ? std::nullopt : total_in(words[1].substr(slash + 1));
     if (!port) return false;
@@ -221,6 +221,7 @@ class CounterReader {
     std::ranges::replace_if(
         plain, [](char c) { return c == '|' || c == ':' || c == ','; }, ' ');
     std::vector<std::string_view> words = split_blanks(plain);
+    if (words.empty()) return false;
     if (words.size() > 2 && words[0] == "Link") {
       const auto link = total_in(words[1]);
       if (!link) return false;

@@ -130,6 +130,24 @@ TEST(PartsProperty, EverySampleInPartsGivesTheSameReport) {
   }
 }
 
+TEST(PartsProperty, CountersOfTwoMomentsInPartsGiveTheSameReport) {
+  std::mt19937_64 random(23);
+  const TempDir folder;
+  folder.add("rank0.log",
+             "n1:7:7 [0] NCCL INFO NET/IB : Using [0]mlx5_1:1/IB ; OOB e:10.1.2.3<0>\n");
+  for (const auto& [moment, total] : {std::pair("before", "2\n"), std::pair("after", "3\n")}) {
+    const std::string tree = moment + std::string("/n1/mlx5_1/ports/1/counters/");
+    folder.add(tree + "link_downed", total);
+    folder.add(tree + "port_xmit_data", total);
+    folder.add(moment + std::string("-ethtool.txt"),
+               "$ ethtool -S e0\nNIC statistics:\n     rx_discards_phy: " + std::string(total));
+  }
+  const std::string whole = report_of(analyzed({folder.path().string()}));
+  EXPECT_NE(whole.find("link_downed grew by 1"), whole.npos);
+  EXPECT_NE(whole.find("rx_discards_phy grew by 1"), whole.npos);
+  expect_same(folder.path().string(), random);
+}
+
 TEST(PartsProperty, SyntheticJobsInPartsGiveTheSameReport) {
   const uint64_t seeds = is_sanitized() ? 20 : 500;
   for (uint64_t seed = 0; seed < seeds && !::testing::Test::HasFailure(); ++seed) {

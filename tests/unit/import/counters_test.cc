@@ -69,6 +69,8 @@ constexpr Row kRows[] = {
      "3:GPU 0/1 inactive=1\n"},
     {"dcgmi nvlink -e", "| GPU 1 |\n| Link 2 | CRC FLIT Error | 4 |\n",
      "2:GPU 1/2 CRC FLIT Error=4\n"},
+    {"a rule of a table", "| GPU 1 |\n| : |\n| Link 2 | CRC FLIT Error | 4 |\n",
+     "3:GPU 1/2 CRC FLIT Error=4\n"},
     {"PCI Express", "/sys/bus/pci/devices/0000:17:00.0/aer_dev_fatal:TOTAL_ERR_FATAL 1\n",
      "1:0000:17:00.0/-1 TOTAL_ERR_FATAL=1\n"},
     {"no number",
