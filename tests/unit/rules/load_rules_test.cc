@@ -61,15 +61,17 @@ constexpr RefusedRule kWhen[] = {
     {"{each: kernel_event, where: {kinds: xid}}",
      "my-rule.yaml:6:36: unknown field 'kinds' of table kernel_event | did you mean 'kind'?"},
     {"{each: kernel_event, by: level}",
-     "my-rule.yaml:6:32: unknown field 'level' of table kernel_event | known: kind, code, host, "
-     "bus_id, rank, pid, who, concerns, known_death, text"},
+     "my-rule.yaml:6:32: unknown field 'level' of table kernel_event | known: kind, code, class, "
+     "means, "
+     "unit, link, host, bus_id, rank, pid, who, concerns, known_death, when, text"},
     {"{each: kernel_event, words: 'Xid {code'}",
      "my-rule.yaml:6:35: a '{' of the words has no partner"},
     {"{each: kernel_event, words: 'Xid [{code}'}",
      "my-rule.yaml:6:35: a '[' of the words has no partner"},
     {"{each: kernel_event, words: '{alike} others'}",
-     "my-rule.yaml:6:35: unknown field 'alike' of table kernel_event | known: kind, code, host, "
-     "bus_id, rank, pid, who, concerns, known_death, text"},
+     "my-rule.yaml:6:35: unknown field 'alike' of table kernel_event | known: kind, code, class, "
+     "means, "
+     "unit, link, host, bus_id, rank, pid, who, concerns, known_death, when, text"},
     {"{each: kernel_event, at: place}", "my-rule.yaml:6:7: 'at' stands beside 'odd'"},
     {"{each: channel_connected}",
      "my-rule.yaml:6:14: single lines of channel_connected are not kept | ask a fact about them"},
