@@ -184,7 +184,7 @@ struct EnvironmentSetting {
 //
 // The host is what the line's prefix names, else the one host of the job that the file's path
 // names. Nothing is tied by likeness: a bus id alone fits one GPU of every host. Kernel lines of
-// dmesg carry the time since boot, so no event is ordered against the job.
+// dmesg carry the time since boot; only those with a clock can be ordered against the job.
 
 /// How a kernel's event concerns the job.
 enum class KernelRelation {
