@@ -53,14 +53,20 @@ bool grows(const RasReport& before, const RasReport& last) {
     if (same != earlier.end() && same->second < launched) return true;
   }
   const OperationCounts counted = operation_counts(before);
-  for (const auto& [key, statements] : operation_counts(last)) {
+  const OperationCounts counted_last = operation_counts(last);
+  for (const auto& [key, statements] : counted_last) {
     const auto same = counted.find(key);
     if (same == counted.end()) continue;
     const auto [least, most] = extremes(statements);
     const auto [least_then, most_then] = extremes(same->second);
     if (least > least_then || most > most_then) return true;
   }
-  return false;
+  // Whose ranks had all launched the same in one answer and had not in the other: somebody went on.
+  const auto is_whole = [](const RasReport& report) {
+    return !report.communicators.empty() && !is_lacking(report);
+  };
+  return is_whole(before) && is_whole(last) &&
+         !std::ranges::equal(counted | std::views::keys, counted_last | std::views::keys);
 }
 
 /// Both count the same of the same communicators.
