@@ -467,9 +467,9 @@ std::vector<ExcerptLog> write_excerpt(const Report& report, const LineMatcher& m
     const fs::path source = from / input.path;
     const fs::path copy = to / input.path;
     fs::create_directories(copy.parent_path());
-    constexpr std::string_view kCompanions[] = {
-        "flight_recorder", "ras",      "nccl_tests", "inspector", "topology",
-        "counters",        "lspci", "py_spy"};
+    constexpr std::string_view kCompanions[] = {"flight_recorder", "ras",      "nccl_tests",
+                                                "inspector",       "topology", "counters",
+                                                "lspci",           "py_spy"};
     if (equals_one_of(input.format, kCompanions)) {
       fs::copy_file(source, copy, fs::copy_options::overwrite_existing);
       logs.push_back({input.path, 0, {}});

@@ -209,7 +209,8 @@ std::span<const Fact> all_facts() {
 
 std::span<const JobTable> job_tables() {
   static const JobTable kTables[] = {kernel_event_table(), named_failure_table(),
-                                     port_counter_table(), rank_conflict_table(), setting_remark_table()};
+                                     port_counter_table(), rank_conflict_table(),
+                                     setting_remark_table()};
   return kTables;
 }
 
