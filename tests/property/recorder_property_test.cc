@@ -129,7 +129,9 @@ TEST(RecorderProperty, OnlyTheLateRankIsNamedAndOnlyWhereNothingIsLost) {
     const std::string guilty = fmt::format("yes {}", run.guilty);
     EXPECT_EQ(answer(job, "job.recorder_mismatch"), "unknown") << "seed " << seed;
     const bool is_whole = run.lost < 0 && run.stale < 0 && run.gave_up;
-    if (!is_whole) {
+    // A stale dump without a call does not show its age, and is of a rank that made none either way.
+    const bool is_blank = run.stale == run.guilty && run.at == 1;
+    if (!is_whole && !is_blank) {
       EXPECT_EQ(late, "unknown") << "seed " << seed;
       continue;
     }
