@@ -31,6 +31,8 @@ struct FrameKind {
 
 constexpr FrameKind kFrameKinds[] = {
     {"collective", "waiting in {}", Stands::Waits},
+    // Of one peer: in a pipeline some wait for others in every step.
+    {"message", "waiting for a message in {}", Stands::WaitsGpu},
     {"store", "waiting for the store in {}", Stands::Waits},
     {"init", "initialising or ending NCCL in {}", Stands::Waits},
     {"window", "registering memory with NCCL in {}", Stands::Waits},
@@ -536,8 +538,6 @@ std::optional<Apart> apart_from_call(const Job& job) {
     if (one.refused) continue;
     const MainStack& last = one.stacks.back();
     waits_for_ranks &= last.stands != Stands::WaitsGpu;
-    // In a library that no row knows it may wait as well as work.
-    if (last.stands == Stands::Unclear && last.is_in_library) return std::nullopt;
     is_told &= last.stands != Stands::Unclear;
   }
   if (!apart.is_sound()) return std::nullopt;
@@ -585,7 +585,16 @@ std::optional<Apart> apart_from_line(const Job& job) {
 /// "rank 2 was in the data loader (train.py:13) while ranks 0,1,3 were waiting in all_reduce
 /// (train.py:88)".
 FactValue rank_stuck(const Job& job, const Instance&) {
-  if (rank_stacks(job).size() < 2 || steps_went_on(job)) return unknown();
+  // In a library that no row knows somebody may wait as well as work: an idle server does.
+  const auto is_unclear = [](const RankStacks& one) {
+    if (one.refused) return false;
+    const MainStack& last = one.stacks.back();
+    return last.stands == Stands::Unclear && last.is_in_library;
+  };
+  const std::vector<RankStacks>& all = rank_stacks(job);
+  if (all.size() < 2 || steps_went_on(job) || std::ranges::any_of(all, is_unclear)) {
+    return unknown();
+  }
   auto apart = apart_from_call(job);
   if (!apart) apart = apart_from_line(job);
   if (!apart) return unknown();
