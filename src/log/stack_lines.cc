@@ -9,7 +9,7 @@
 namespace ncclog {
 namespace {
 
-using Kind = StackLine::Kind;
+using StackLineKind = StackLine::Kind;
 
 constexpr std::string_view kFaulthandlerEnd = "(most recent call first):";
 
@@ -81,7 +81,7 @@ bool read_native_frame(std::string_view text, StackLine& frame) {
 bool read_heading(std::string_view text, StackLine& line) {
   Scanner scan(text);
   if (scan.skip("Thread ")) {
-    line.kind = Kind::Thread;
+    line.kind = StackLineKind::Thread;
     int64_t number = -1;
     // py-spy knows no id of the thread in some containers: "Thread 0x7F31C2A41740 (active)".
     if (scan.rest().starts_with("0x") || !scan.number(number)) scan.take_while(is_not_blank);
@@ -99,11 +99,11 @@ bool read_heading(std::string_view text, StackLine& line) {
     return starts_with_one_of(scan.rest(), kStates) && (text.ends_with(')') || text.ends_with('"'));
   }
   if (scan.skip("TID ")) {
-    line.kind = Kind::Thread;
+    line.kind = StackLineKind::Thread;
     line.is_native = true;
     return scan.number(line.number) && scan.rest() == ":";
   }
-  line.kind = Kind::Process;
+  line.kind = StackLineKind::Process;
   if (scan.skip("PID ")) return scan.number(line.number) && scan.skip(" - ");
   if (scan.skip("Pyspy dump for PID ")) return scan.number(line.number);
   if (scan.skip("Process ")) {
@@ -111,11 +111,11 @@ bool read_heading(std::string_view text, StackLine& line) {
     line.text = trim(scan.rest());
     return fits;
   }
-  line.kind = Kind::Rank;
+  line.kind = StackLineKind::Rank;
   if (scan.skip("=== Rank ")) {
     return scan.number(line.number) && scan.skip(": ") && text.ends_with("===");
   }
-  line.kind = Kind::Answer;
+  line.kind = StackLineKind::Answer;
   line.text = text;
   return scan.skip("Error: ") && scan.digits(3) && scan.done();
 }
@@ -130,7 +130,7 @@ StackLine parse_stack_line(std::string_view line, size_t prefix) {
   if (text.ends_with(kFaulthandlerEnd)) {
     const size_t begin = std::min(text.rfind("Current thread 0x"), text.rfind("Thread 0x"));
     if (begin == text.npos) return read;
-    read.kind = Kind::Thread;
+    read.kind = StackLineKind::Thread;
     read.text = trim(text.substr(0, begin));
     return read;
   }
@@ -140,7 +140,7 @@ StackLine parse_stack_line(std::string_view line, size_t prefix) {
                                             : read_python_frame(text, read) ||
                                                   (is_indented && read_py_spy_frame(text, read));
   if (is_frame) {
-    read.kind = Kind::Frame;
+    read.kind = StackLineKind::Frame;
     return read;
   }
   StackLine heading;
