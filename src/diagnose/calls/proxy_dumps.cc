@@ -12,8 +12,10 @@
 // receiver, R the sender, G the GPU; a collective has none. Dumps of a healthy job show them, too:
 // one dump, dumps whose operations differ, and dumps behind which steps go on accuse nobody.
 //
-// A rank that printed nothing, although most others did, is stopped or gone; one whose list is empty
-// does something else. Where all have operations at work that do not move, nobody is missing.
+// A rank that printed nothing, although most others did, is stopped or gone, if all that printed wait
+// for it: directly, through others, or in a collective, which waits for every rank over connections
+// that no dump shows. One whose list is empty does something else. Where all have operations at work
+// that do not move, nobody is missing.
 
 #include <fmt/format.h>
 
@@ -132,15 +134,49 @@ std::set<int> ranks_with_output(const Job& job) {
   return ranks;
 }
 
+/// Ranks, and the stuck ones that wait for one of them, directly or through others.
+struct WaitedFor {
+  std::vector<int> ranks;
+  std::set<int> waiters;
+};
+
 /// What does not move, and who is waited for.
 struct ProxyStall {
   std::vector<int> stuck;   ///< Ranks; empty: nothing stands, or it cannot be told.
-  std::vector<int> idle;    ///< Waited for, and their lists are empty.
-  std::vector<int> silent;  ///< Waited for, and they printed no dump.
+  WaitedFor idle;           ///< Their lists are empty.
+  WaitedFor silent;         ///< They printed no dump, and all that did wait for each of them.
   std::vector<int> on_gpu;  ///< Stuck, and each operation of theirs waits for their own GPU.
   std::string first;        ///< " (Coll 102 of rank 0 with rank 3)"; may be empty.
   std::vector<Evidence> evidence;
 };
+
+/// For whom ranks wait, or by whom they are waited for.
+using RankGraph = std::map<int, std::set<int>>;
+
+/// The ranks that wait for `goal`, directly or through others.
+std::set<int> waiters_for(int goal, const RankGraph& waited_by) {
+  std::set<int> found;
+  std::vector<int> open{goal};
+  while (!open.empty()) {
+    const auto waiters = waited_by.find(open.back());
+    open.pop_back();
+    if (waiters == waited_by.end()) continue;
+    for (const int rank : waiters->second) {
+      if (found.insert(rank).second) open.push_back(rank);
+    }
+  }
+  return found;
+}
+
+/// Every rank that printed is one of `waiters`, or stands in a collective.
+bool all_wait(const JobDumps& all, const std::set<int>& waiters) {
+  return std::ranges::all_of(all, [&](const auto& of_rank) {
+    const auto& [rank, dumps] = of_rank;
+    return waiters.contains(rank) ||
+           (dumps.is_stuck() &&
+            std::ranges::any_of(dumps.last->ops, [](const auto& op) { return op.what == "Coll"; }));
+  });
+}
 
 /// "Coll 102 of rank 0 with rank 3": the first operation that waits for one of them; empty: none does.
 std::string wait_words(const JobDumps& all, const std::vector<int>& stuck,
@@ -159,7 +195,7 @@ std::string wait_words(const JobDumps& all, const std::vector<int>& stuck,
 ProxyStall find_proxy_stall(const Job& job) {
   const JobDumps& all = job.answers.of<&read_dumps>(job);
   ProxyStall stall;
-  std::map<int, std::set<int>> waits;
+  RankGraph waits;
   for (const auto& [rank, dumps] : all) {
     if (rank < 0 || !dumps.is_clear || dumps.moves()) return {};
     if (goes_on_after(job, dumps.last->line.where)) return {};
@@ -173,6 +209,7 @@ ProxyStall find_proxy_stall(const Job& job) {
   const std::set<int> known = ranks_with_output(job);
   const auto silent = static_cast<size_t>(
       std::ranges::count_if(known, [&](int rank) { return !all.contains(rank); }));
+  RankGraph waited_by;
   std::set<int> missing;
   bool are_of_job = !has_sub_communicators(job);
   for (const auto& [rank, peers] : waits) {
@@ -181,6 +218,7 @@ ProxyStall find_proxy_stall(const Job& job) {
       const bool waits_back = back != waits.end() && back->second.contains(rank);
       are_of_job &= peer != rank && known.contains(peer) && (back == waits.end() || waits_back);
       if (back == waits.end()) missing.insert(peer);
+      waited_by[peer].insert(rank);
     }
   }
   // Where most printed nothing, they need not have been asked.
@@ -188,8 +226,13 @@ ProxyStall find_proxy_stall(const Job& job) {
   if (!are_of_job || missing.size() > stall.stuck.size()) missing.clear();
   for (const int rank : missing) {
     const auto dumps = all.find(rank);
-    if (dumps == all.end() && is_telling) stall.silent.push_back(rank);
-    if (dumps != all.end() && dumps->second.is_idle()) stall.idle.push_back(rank);
+    std::set<int> waiters = waiters_for(rank, waited_by);
+    const bool is_silent = dumps == all.end() && is_telling && all_wait(all, waiters);
+    const bool is_idle = dumps != all.end() && dumps->second.is_idle();
+    if (!is_silent && !is_idle) continue;
+    WaitedFor& kind = is_silent ? stall.silent : stall.idle;
+    kind.ranks.push_back(rank);
+    kind.waiters.merge(waiters);
   }
   stall.first = wait_words(all, stall.stuck, missing.empty() ? known : missing);
   return stall;
@@ -198,20 +241,20 @@ ProxyStall find_proxy_stall(const Job& job) {
 /// Who is waited for, and is named.
 FactValue proxy_waits(const Job& job, const Instance&) {
   const ProxyStall& stall = job.answers.of<&find_proxy_stall>(job);
-  if (stall.silent.empty() && stall.idle.empty()) return unknown();
+  if (stall.silent.ranks.empty() && stall.idle.ranks.empty()) return unknown();
   std::vector<std::string> words;
   FactValue value = yes({}, stall.evidence);
-  for (const auto& [ranks, why] :
+  for (const auto& [kind, why] :
        {std::pair(&stall.silent, "which printed no dump"),
         std::pair(&stall.idle, "in whose dumps no operation is at work")}) {
-    if (ranks->empty()) continue;
-    words.push_back(fmt::format("{}, {}", ranks_phrase(*ranks), why));
-    for (const int rank : *ranks) blame(process_of_rank(job, rank), rank, value);
+    if (kind->ranks.empty()) continue;
+    words.push_back(
+        fmt::format("{} {} for {}, {}", ranks_phrase({kind->waiters.begin(), kind->waiters.end()}),
+                    kind->waiters.size() == 1 ? "waits" : "wait", ranks_phrase(kind->ranks), why));
+    for (const int rank : kind->ranks) blame(process_of_rank(job, rank), rank, value);
   }
-  value.what =
-      fmt::format("{} {} for {}: their operations at work are the same in the last two dumps{}",
-                  ranks_phrase(stall.stuck), stall.stuck.size() == 1 ? "waits" : "wait",
-                  join(words, ", and for "), stall.first);
+  value.what = fmt::format("{}: the operations at work of {} are the same in the last two dumps{}",
+                           join(words, ", and "), ranks_phrase(stall.stuck), stall.first);
   return value;
 }
 
@@ -230,7 +273,9 @@ FactValue proxy_late(const Job& job, const Instance& instance) {
 /// Operations stand, and nobody is named.
 FactValue proxy_stuck(const Job& job, const Instance&) {
   const ProxyStall& stall = job.answers.of<&find_proxy_stall>(job);
-  if (stall.stuck.empty() || !stall.silent.empty() || !stall.idle.empty()) return unknown();
+  if (stall.stuck.empty() || !stall.silent.ranks.empty() || !stall.idle.ranks.empty()) {
+    return unknown();
+  }
   std::string words =
       fmt::format("the operations at work of {} are the same in the last two dumps{}",
                   ranks_phrase(stall.stuck), stall.first);
