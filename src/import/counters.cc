@@ -9,6 +9,7 @@
 #include "import/import.h"
 #include "log/address.h"
 #include "log/event.h"
+#include "log/moments.h"
 
 namespace ncclog {
 namespace {
@@ -78,19 +79,16 @@ std::optional<SysPath> sys_path_in(std::string_view text) {
   return std::nullopt;
 }
 
-/// "==== node-a ====": a line that names a host and nothing else; empty: another line. What people
-/// call their moments is no host.
-std::string_view host_of_heading(std::string_view line) {
+/// "node-a" in "==== node-a ====": a line that names a host, or a moment, and nothing else; empty:
+/// another line.
+std::string_view word_of_heading(std::string_view line) {
   constexpr std::string_view kDecoration = "=#-* \t";
-  constexpr std::string_view kMoments[] = {"before", "after", "start", "end",    "begin",
-                                           "pre",    "post",  "first", "second", "last"};
   if (!line.starts_with("==") && !line.starts_with("##") && !line.starts_with("--")) return {};
   const size_t begin = line.find_first_not_of(kDecoration);
   if (begin == line.npos) return {};
   const std::string_view word = line.substr(begin, line.find_last_not_of(kDecoration) + 1 - begin);
-  const bool is_host = std::ranges::all_of(word, is_host_char) && is_alpha(word.front()) &&
-                       !equals_one_of(lower_case(word), kMoments);
-  return is_host ? word : std::string_view();
+  const bool is_name = std::ranges::all_of(word, is_host_char) && is_alpha(word.front());
+  return is_name ? word : std::string_view();
 }
 
 class CounterReader {
@@ -107,9 +105,13 @@ class CounterReader {
     const std::string_view text = trim(line);
     if (text.empty() || read_value_of_path(text) || read_context(text)) return;
     if (read_path(text) || read_port_line(text) || read_link(text) || read_pair(text)) return;
-    if (const std::string_view host = host_of_heading(text); !host.empty()) {
-      now_.host = host.substr(0, kMaxCounterName);
+    const std::string_view heading = word_of_heading(text);
+    if (!heading.empty() && !moment_rank(heading)) {
+      now_.host = heading.substr(0, kMaxCounterName);
     } else if (time_of_line(line).known()) {
+      now_.stamp = line.substr(0, kMaxCounterName);
+      timed_ = all_.size();
+    } else if (!heading.empty() && timed_ != all_.size()) {
       now_.stamp = line.substr(0, kMaxCounterName);
     }
   }
@@ -252,9 +254,10 @@ class CounterReader {
   }
 
   std::vector<PortCounter> all_;
-  PortCounter now_;      ///< What is known of the next one.
-  std::string waiting_;  ///< The counter whose path stood on the line before.
-  std::string asked_;    ///< The device that a perfquery before asked.
+  PortCounter now_;              ///< What is known of the next one.
+  std::string waiting_;          ///< The counter whose path stood on the line before.
+  std::string asked_;            ///< The device that a perfquery before asked.
+  std::optional<size_t> timed_;  ///< Counters that there were at the last line with a time.
   Form form_ = Form::None;
 };
 

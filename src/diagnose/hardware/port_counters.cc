@@ -9,13 +9,13 @@
 // months old. Of two the growth counts. One that fell was reset, or wrapped, and says nothing; one
 // that stopped at its end says "at least". A rate needs the times of both readings.
 //
-// Which of two files is the earlier one, times say; else nothing but that counters grow does: where
-// all that changed fell, the files are taken the other way round.
+// Which of two readings is the earlier one, words and dates of the paths say ("before", "20260105"),
+// then times, then words of headings; else nothing but that counters grow does: where all that
+// changed fell, the readings are taken the other way round.
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <optional>
@@ -29,6 +29,7 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/network/interfaces.h"
+#include "log/moments.h"
 
 namespace ncclog {
 namespace {
@@ -66,24 +67,82 @@ const CounterMeaning* counter_meaning(std::string_view name) {
   return row == kByName.end() ? nullptr : row->second;
 }
 
-/// What two files with readings of the same ports have in common: their path without what tells the
-/// moments apart, as "before" and "20260105".
-std::string without_moment(std::string_view path) {
-  constexpr std::string_view kMoments[] = {"before", "after", "pre",     "post", "start", "end",
-                                           "begin",  "first", "second",  "last", "old",   "new",
-                                           "t0",     "t1",    "initial", "final"};
-  std::string kept;
-  for (size_t at = 0; at < path.size();) {
-    size_t end = at;
-    while (end < path.size() && is_alnum(path[end])) ++end;
-    const std::string word = lower_case(path.substr(at, end - at));
-    constexpr size_t kDate = 6;
-    const bool is_date = word.size() >= kDate && std::ranges::all_of(word, is_digit);
-    if (!is_date && !equals_one_of(word, kMoments)) kept += word;
-    if (end < path.size()) kept += path[end];
-    at = end + 1;
+/// A date and the time behind it, as names of files carry them.
+struct DateWord {
+  std::string digits;  ///< "20260105", "20260105120000".
+  size_t length = 0;   ///< Bytes; 0: there is none.
+};
+
+/// The number that so many digits make; -1: others than digits stand there.
+int64_t number_at(std::string_view text, size_t at, size_t count) {
+  const std::string_view digits = text.substr(std::min(at, text.size()), count);
+  if (digits.size() != count || !std::ranges::all_of(digits, is_digit)) return -1;
+  return parse_int(digits).value_or(-1);
+}
+
+/// The date with which `text` begins: "20260105", "260105", "2026-01-05", "20260105T120000". Other
+/// numbers tell hosts and jobs apart, so year, month and day have to be such.
+DateWord date_at(std::string_view text) {
+  constexpr std::string_view kSeparators = "-_.";
+  constexpr int64_t kOldestShortYear = 2016;  // NCCL is not older.
+  const size_t run = std::min(text.find_first_not_of("0123456789"), text.size());
+  const bool is_split =
+      run == 4 && run < text.size() && kSeparators.find(text[run]) != kSeparators.npos;
+  const bool is_short = run == 6;
+  if (!is_split && !is_short && run != 8 && run != 12 && run != 14) return {};
+  const size_t year_size = is_short ? 2 : 4;
+  const size_t gap = is_split ? 1 : 0;
+  const int64_t year = number_at(text, 0, year_size) + (is_short ? 2000 : 0);
+  const int64_t month = number_at(text, year_size + gap, 2);
+  const int64_t day = number_at(text, year_size + 2 + 2 * gap, 2);
+  const bool is_year = year >= (is_short ? kOldestShortYear : 1900) && year < 2100;
+  if (!is_year || month < 1 || month > 12 || day < 1 || day > 31) return {};
+  if (is_split && text[4] != text[7]) return {};
+  DateWord date{fmt::format("{:04}{:02}{:02}", year, month, day), year_size + 4 + 2 * gap};
+
+  const auto stands_at = [&](size_t at, std::string_view any) {
+    return at < text.size() && any.find(text[at]) != any.npos;
+  };
+  // "20260105a" is a name.
+  const auto ends_at = [&](size_t at) { return at == text.size() || !is_alnum(text[at]); };
+  std::string time;
+  size_t at = date.length + (stands_at(date.length, "T_-") ? 1 : 0);
+  while (time.size() < 6) {
+    const int64_t number = number_at(text, at, 2);
+    if (number < 0 || number >= (time.empty() ? 24 : 60)) break;
+    time += text.substr(at, 2);
+    at += 2;
+    if (time.size() < 6 && stands_at(at, ":-") && number_at(text, at + 1, 2) >= 0) ++at;
   }
-  return kept;
+  if (stands_at(at, "Z")) ++at;
+  if (time.size() >= 4 && ends_at(at)) return {date.digits + time, at};
+  return ends_at(date.length) ? date : DateWord{};
+}
+
+/// What readings of the same ports have in common, and what tells their moments apart.
+struct Moment {
+  std::string common;              ///< The text, with marks for the others.
+  std::vector<std::string> words;  ///< Of the same `common` they compare as the moments do.
+};
+
+Moment moment_in(std::string_view text) {
+  Moment moment;
+  for (size_t at = 0; at < text.size();) {
+    if (DateWord date = date_at(text.substr(at)); date.length > 0) {
+      moment.common += "<date>";
+      moment.words.push_back(std::move(date.digits));
+      at += date.length;
+    } else {
+      const size_t begin = at;
+      while (at < text.size() && is_alnum(text[at])) ++at;
+      const std::string_view word = text.substr(begin, at - begin);
+      const auto rank = moment_rank(word);
+      moment.common += rank ? "<moment>" : lower_case(word);
+      if (rank) moment.words.push_back(std::to_string(*rank));
+    }
+    if (at < text.size()) moment.common += text[at++];
+  }
+  return moment;
 }
 
 /// The readings of one counter, the earliest first.
@@ -103,16 +162,44 @@ std::optional<int64_t> elapsed_between(const CounterSeries& series) {
   return backward ? std::optional(-*backward) : std::nullopt;
 }
 
-bool is_backward(const SeriesOfPlace& all) {
+/// Sorts by the words and dates of a text; false: they do not tell.
+bool sort_by_words(CounterSeries& series, std::string PortCounter::*text) {
+  std::vector<std::pair<Moment, const PortCounter*>> known;
+  for (const PortCounter* counter : series) known.emplace_back(moment_in(counter->*text), counter);
+  const std::string& common = known.front().first.common;
+  if (std::ranges::any_of(known, [&](const auto& one) { return one.first.common != common; })) {
+    return false;
+  }
+  std::ranges::stable_sort(known, {}, [](const auto& one) { return one.first.words; });
+  if (known.front().first.words == known.back().first.words) return false;
+  std::ranges::transform(known, series.begin(), [](const auto& one) { return one.second; });
+  return true;
+}
+
+void turn(SeriesOfPlace& all) {
+  for (auto& [key, series] : all) std::ranges::reverse(series);
+}
+
+/// Puts the earliest reading first, as far as something tells which it is.
+void order_readings(SeriesOfPlace& all) {
+  const auto words_tell = [&](std::string PortCounter::*text) {
+    bool tell = false;
+    for (auto& [key, series] : all) tell |= sort_by_words(series, text);
+    return tell;
+  };
+  if (words_tell(&PortCounter::source)) return;
   bool grew = false;
   bool fell = false;
   for (const auto& [key, series] : all) {
-    if (series.size() < 2) continue;
-    if (const auto time = elapsed_between(series); time && *time != 0) return *time < 0;
-    grew = grew || series.back()->value > series.front()->value;
-    fell = fell || series.back()->value < series.front()->value;
+    if (const auto time = elapsed_between(series); time && *time != 0) {
+      if (*time < 0) turn(all);
+      return;
+    }
+    grew |= series.back()->value > series.front()->value;
+    fell |= series.back()->value < series.front()->value;
   }
-  return fell && !grew;
+  if (words_tell(&PortCounter::stamp)) return;
+  if (fell && !grew) turn(all);
 }
 
 /// Who uses a device of a host, as NCCL's lists of devices tell.
@@ -167,13 +254,11 @@ struct CounterChange {
   std::string what;  ///< "grew by 3", "is 17"
 };
 
-CounterChange change_of(const CounterMeaning& row, const CounterSeries& series, bool backward) {
-  const int64_t first = (backward ? series.back() : series.front())->value;
-  const int64_t last = (backward ? series.front() : series.back())->value;
+CounterChange change_of(const CounterMeaning& row, const CounterSeries& series) {
+  const int64_t first = series.front()->value;
+  const int64_t last = series.back()->value;
   const bool is_full = !row.full.empty() && last == parse_int(row.full);
-  const bool fell = std::ranges::adjacent_find(series, [&](const auto* a, const auto* b) {
-                      return backward ? a->value < b->value : a->value > b->value;
-                    }) != series.end();
+  const bool fell = !std::ranges::is_sorted(series, {}, &PortCounter::value);
   if (fell) return {};
   const std::string_view at_least = is_full ? "at least " : "";
   if (last == first) {
@@ -186,7 +271,7 @@ CounterChange change_of(const CounterMeaning& row, const CounterSeries& series, 
                        fmt::format("grew by {}{}", at_least, last - first)};
   if (row.effect != "rate") return change;
   const auto time = elapsed_between(series);
-  const double seconds = time ? std::abs(static_cast<double>(*time)) / 1e9 : 0;
+  const double seconds = time ? static_cast<double>(*time) / 1e9 : 0;
   const double limit = parse_decimal(row.limit).value_or(0);
   const double per = parse_decimal(row.seconds).value_or(1);
   const double rate = seconds > 0 ? static_cast<double>(last - first) / seconds * per : 0;
@@ -201,20 +286,19 @@ CounterChange change_of(const CounterMeaning& row, const CounterSeries& series, 
 std::vector<TableRow> port_counters(const Job& job) {
   std::map<CounterPlace, SeriesOfPlace> places;
   for (const PortCounter& counter : job.port_counters) {
-    places[{without_moment(counter.source), counter.host}]
-          [{counter.device, counter.port, counter.name}]
-              .push_back(&counter);
+    std::string common = moment_in(counter.source).common;
+    places[{std::move(common), counter.host}][{counter.device, counter.port, counter.name}]
+        .push_back(&counter);
   }
   const PortUses uses = uses_of_devices(job);
   std::vector<TableRow> rows;
-  for (const auto& [place, all] : places) {
-    const bool backward = is_backward(all);
+  for (auto& [place, all] : places) {
+    order_readings(all);
     for (const auto& [key, series] : all) {
       const CounterMeaning* row = counter_meaning(std::get<2>(key));
-      const CounterChange change =
-          row == nullptr ? CounterChange{} : change_of(*row, series, backward);
+      const CounterChange change = row == nullptr ? CounterChange{} : change_of(*row, series);
       if (change.what.empty()) continue;
-      const PortCounter& shown = backward ? *series.front() : *series.back();
+      const PortCounter& shown = *series.back();
       const auto known = uses.by_host.find({shown.host, shown.device});
       const PortUse use = known == uses.by_host.end() ? PortUse{} : known->second;
       const std::string used = is_used(uses, shown);

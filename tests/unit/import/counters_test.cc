@@ -104,5 +104,20 @@ TEST(Counters, KnowTheLineWithATimeBeforeThem) {
   EXPECT_EQ(import.value.front().stamp, "2026-01-05 12:00:00 now");
 }
 
+TEST(Counters, KnowTheHeadingWithAMomentBeforeThem) {
+  const auto stamp_below = [](std::string_view head) {
+    const auto import = import_counters(
+        std::string(head) + "/sys/class/infiniband/mlx5_1/ports/1/counters/link_downed:3\n", 1,
+        "f");
+    return import.value.back().stamp;
+  };
+  EXPECT_EQ(stamp_below("==== Before ====\n"), "==== Before ====");
+  EXPECT_EQ(stamp_below("2026-01-05 12:00:00 now\n==== after ====\n"), "2026-01-05 12:00:00 now")
+      << "a time says more";
+  EXPECT_EQ(stamp_below("2026-01-05 12:00:00 now\nhw_counters/lifespan:10\n==== after ====\n"),
+            "==== after ====")
+      << "the time is of the reading before";
+}
+
 }  // namespace
 }  // namespace ncclog
