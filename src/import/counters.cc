@@ -123,6 +123,7 @@ class CounterReader {
 
   void keep(std::string_view name, int64_t value) {
     if (all_.size() == kMaxCounters) return;
+    names_list_ = false;
     PortCounter& counter = all_.emplace_back(now_);
     counter.name = name.substr(0, kMaxCounterName);
     counter.value = value;
@@ -147,6 +148,7 @@ class CounterReader {
   bool read_context(std::string_view text) {
     if (const std::string_view name = part_behind(text, "ethtool -S "); !name.empty()) {
       set_device(name, -1, Form::Pairs);
+      names_list_ = true;
       return true;
     }
     if (text.find("perfquery") != text.npos) {
@@ -154,7 +156,8 @@ class CounterReader {
       return false;
     }
     if (text == "NIC statistics:") {
-      if (form_ != Form::Pairs) set_device("", -1, Form::Pairs);
+      // A list below another one, without a command of its own, is of any device.
+      if (!std::exchange(names_list_, false)) set_device("", -1, Form::Pairs);
       return true;
     }
     if (text.starts_with("# Port") && text.find("counters:") != text.npos) {
@@ -257,6 +260,7 @@ class CounterReader {
   PortCounter now_;              ///< What is known of the next one.
   std::string waiting_;          ///< The counter whose path stood on the line before.
   std::string asked_;            ///< The device that a perfquery before asked.
+  bool names_list_ = false;      ///< An ethtool before asked a device, and no counter came yet.
   std::optional<size_t> timed_;  ///< Counters that there were at the last line with a time.
   Form form_ = Form::None;
 };

@@ -11,7 +11,8 @@
 //
 // Which of two readings is the earlier one, words and dates of the paths say ("before", "20260105"),
 // then times, then words of headings; else nothing but that counters grow does: where all that
-// changed fell, the readings are taken the other way round.
+// changed fell, the readings are taken the other way round. Readings of devices without a name are
+// of any device, so none is the second of another.
 
 #include <fmt/format.h>
 
@@ -287,6 +288,7 @@ std::vector<TableRow> port_counters(const Job& job) {
   std::map<CounterPlace, SeriesOfPlace> places;
   for (const PortCounter& counter : job.port_counters) {
     std::string common = moment_in(counter.source).common;
+    if (counter.device.empty()) common += fmt::format(":{}:{}", counter.source, counter.where.line);
     places[{std::move(common), counter.host}][{counter.device, counter.port, counter.name}]
         .push_back(&counter);
   }
