@@ -34,13 +34,13 @@ std::string said_of(std::initializer_list<Reading> readings) {
   return all;
 }
 
-struct Row {
+struct CounterRow {
   Reading first;
   Reading second;
   std::string_view said;
 };
 
-constexpr Row kRows[] = {
+constexpr CounterRow kCounterRows[] = {
     // Words of the paths tell the order, whichever file is read first.
     {{"after/", 3}, {"before/", 2}, "grew by 1"},
     {{"after/", 2}, {"before/", 30}, ""},
@@ -73,7 +73,7 @@ constexpr Row kRows[] = {
 };
 
 TEST(PortCounters, GrowFromTheEarlierReadingToTheLater) {
-  for (const Row& row : kRows) {
+  for (const CounterRow& row : kCounterRows) {
     EXPECT_EQ(said_of({row.first, row.second}), row.said)
         << row.first.first << " " << row.second.first;
   }
