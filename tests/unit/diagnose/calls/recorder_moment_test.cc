@@ -53,10 +53,11 @@ FlightRecorderDump dump_of(int rank, const Made& made, bool open_alone, int64_t 
       entry.time_created_ns = 1'700'000'000'000'000'000 + (number + second) * 1'000'000;
       entry.retired = is_done;
     }
-    if (is_listed) {
-      group.last_enqueued = calls.entered;
-      group.last_completed = calls.completed;
-    }
+    // Counters stand under a number, and an entry tells which name that has.
+    FlightRecorderGroup counters;
+    (is_listed ? dump.groups.back() : counters).last_enqueued = calls.entered;
+    (is_listed ? dump.groups.back() : counters).last_completed = calls.completed;
+    if (!is_listed) dump.groups.push_back(counters);
   }
   return dump;
 }
