@@ -76,7 +76,7 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"show"},
        "show: no table named (one of: ranks, comms, fronts, env, net, channels, topology, "
        "timeline, "
-       "unknown, flight-recorder, ras, nccl-tests)"},
+       "unknown, flight-recorder, ras, nccl-tests, stacks)"},
       {{"show", "rank", "x"}, "show: no table 'rank' (did you mean 'ranks'?)"},
       {{"show", "ranks"}, "no logs named (give files or folders, or '-' to read standard input)"},
       {{"analyze", "x", "--format"},

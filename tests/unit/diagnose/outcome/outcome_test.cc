@@ -215,11 +215,11 @@ TEST(Outcome, MoreExitsThanAreKeptAreCounted) {
 }
 
 TEST(Outcome, EachProcessEndsForItself) {
-  const Job job = job_from_text(up() + end(0) + kWatchdog);
+  const Job job = job_from_text(up() + end(1) + kWatchdog);
   const JobOutcome& outcome = outcome_of(job);
   ASSERT_EQ(outcome.processes.size(), job.processes.size());
   for (size_t p = 0; p < job.processes.size(); ++p) {
-    const EndState expected = job.processes[p].rank == 0 ? EndState::Failed : EndState::Unfinished;
+    const EndState expected = job.processes[p].rank == 0 ? EndState::Failed : EndState::Finished;
     EXPECT_EQ(outcome.processes[p].state, expected) << job.processes[p].rank;
   }
 }
