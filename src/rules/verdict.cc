@@ -79,32 +79,13 @@ std::string unread_words(const LossTable& losses) {
   return fmt::format("{} lines of NCCL were not understood", losses.unrecognised);
 }
 
-Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
-  const EndOf& end = outcome_of(job).job;
-  const bool says_otherwise = job.stated && *job.stated != StatedOutcome::Finished;
-  // Whoever reports the failure need not be NCCL: it is told all the same.
-  if (end.state == EndState::Failed && !says_otherwise) {
-    return {VerdictStatus::Suspicious,
-            fmt::format("The job failed, and these logs do not say why: {}.", end.what),
-            {}};
-  }
-  const bool only_dumps = job.losses.lines == 0 && !job.flight_recorders.empty();
-  if (job.losses.lines == 0 && !job.host_reports.empty() && !only_dumps) {
-    return {
-        VerdictStatus::NothingFound,
-        fmt::format("Nothing that the rules name was found on {}, as far as it could be read.",
-                    job.host_reports.size() == 1 ? job.host_reports.front().host : "these hosts"),
-        {}};
-  }
-  if (findings.empty() && job.losses.lines == 0 && !job.inspected.empty()) {
-    int64_t calls = 0;
-    for (const InspectedRank& rank : job.inspected) calls += static_cast<int64_t>(rank.total);
-    return {VerdictStatus::NothingFound,
-            fmt::format("NCCL's Inspector timed {} of {}; nothing in them shows a fault.",
-                        plural(calls, "call"), plural(std::ssize(job.inspected), "rank")),
-            {}};
-  }
-  // A line that tells how NCCL fares. Where there is none, steps or an end tell how the job does.
+bool has_only_dumps(const Job& job) {
+  return job.losses.lines == 0 && !job.flight_recorders.empty();
+}
+
+/// A line tells how NCCL fares or, where there is none, steps or an end tell how the job does.
+bool is_heard(const Job& job) {
+  const EndState end = outcome_of(job).job.state;
   const auto is_usable = [](const SpeakerLog& log) {
     const auto is_nccl = [](const auto& entry) {
       return all_kinds()[entry.first].source == Source::Nccl;
@@ -114,30 +95,59 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
            std::any_of(log.records.begin(), log.records.end(), is_nccl);
   };
   const auto has_steps = [](const InputClock& clock) { return clock.last.front().line != 0; };
-  const bool is_seen = end.state == EndState::Finished || end.state == EndState::Stopped ||
-                       std::ranges::any_of(job.clocks, has_steps);
+  return end == EndState::Finished || end == EndState::Stopped ||
+         std::ranges::any_of(job.clocks, has_steps) || std::ranges::any_of(job.logs, is_usable);
+}
+
+/// A sentence on what stands beside the lines of logs and shows no fault: the first that applies;
+/// empty: there is nothing of the sort. `says_otherwise`: the user saw the job fail.
+std::string beside_lines_words(const std::vector<Finding>& findings, const Job& job,
+                               bool says_otherwise) {
+  const bool has_lines = job.losses.lines > 0;
+  if (!has_lines && !job.host_reports.empty() && !has_only_dumps(job)) {
+    return fmt::format(
+        "Nothing that the rules name was found on {}, as far as it could be read.",
+        job.host_reports.size() == 1 ? job.host_reports.front().host : "these hosts");
+  }
+  if (findings.empty() && !has_lines && !job.inspected.empty()) {
+    int64_t calls = 0;
+    for (const InspectedRank& rank : job.inspected) calls += static_cast<int64_t>(rank.total);
+    return fmt::format("NCCL's Inspector timed {} of {}; nothing in them shows a fault.",
+                       plural(calls, "call"), plural(std::ssize(job.inspected), "rank"));
+  }
   const FactValue moves = find_fact("job.recorder_moves")->ask(job, {});
-  if (only_dumps && is_yes(moves))
-    return {VerdictStatus::NothingFound,
-            fmt::format("No problem in these dumps: {}, so the job ran between them.", moves.what),
+  if (has_only_dumps(job) && is_yes(moves)) {
+    return fmt::format("No problem in these dumps: {}, so the job ran between them.", moves.what);
+  }
+  const bool is_silent = !is_heard(job);
+  if (is_silent && !job.ras_reports.empty()) return ras_words(job) + ".";
+  const EndState end = outcome_of(job).job.state;
+  if ((end == EndState::Unknown || end == EndState::Unfinished) && findings.empty() &&
+      !says_otherwise) {
+    const std::string stacks = stacks_summary(job);
+    if (!stacks.empty()) return fitted_headline(capitalised(stacks) + ".");
+  }
+  if (is_silent && findings.empty() && !has_only_dumps(job) && !job.port_counters.empty()) {
+    return fmt::format("{} were read; none that tells of faults grew.",
+                       plural(std::ssize(job.port_counters), "counter"));
+  }
+  return {};
+}
+
+Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
+  const EndOf& end = outcome_of(job).job;
+  const bool says_otherwise = job.stated && *job.stated != StatedOutcome::Finished;
+  // The failure may be reported by something other than NCCL.
+  if (end.state == EndState::Failed && !says_otherwise) {
+    return {VerdictStatus::Suspicious,
+            fmt::format("The job failed, and these logs do not say why: {}.", end.what),
             {}};
-  const bool is_heard = is_seen || std::ranges::any_of(job.logs, is_usable);
-  if (!is_heard && !job.ras_reports.empty()) {
-    return {VerdictStatus::NothingFound, ras_words(job) + ".", {}};
   }
-  const bool is_open = end.state == EndState::Unknown || end.state == EndState::Unfinished;
-  if (const std::string stacks = stacks_summary(job);
-      is_open && findings.empty() && !says_otherwise && !stacks.empty()) {
-    return {VerdictStatus::NothingFound, fitted_headline(capitalised(stacks) + "."), {}};
+  if (std::string words = beside_lines_words(findings, job, says_otherwise); !words.empty()) {
+    return {VerdictStatus::NothingFound, std::move(words), {}};
   }
-  if (only_dumps || (findings.empty() && !is_heard)) {
-    if (!only_dumps && !job.port_counters.empty()) {
-      return {VerdictStatus::NothingFound,
-              fmt::format("{} were read; none that tells of faults grew.",
-                          plural(std::ssize(job.port_counters), "counter")),
-              {}};
-    }
-    return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
+  if (has_only_dumps(job) || (findings.empty() && !is_heard(job))) {
+    return {VerdictStatus::CannotJudge, why_unusable(job.losses, has_only_dumps(job)), {}};
   }
   if (says_otherwise) {
     constexpr std::string_view kSeen[] = {"hung", "crashed", "was slow"};

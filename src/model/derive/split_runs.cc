@@ -596,6 +596,32 @@ void copy_differences(const Job& whole, const std::vector<size_t>& logs, Job& jo
   }
 }
 
+/// Gives the part what stands beside the logs and is the run's own, or is of hosts and so of all.
+template <typename IsOwn>
+void take_companions(const Job& job, const IsOwn& is_own, Job& part) {
+  for (const RasReport& report : job.ras_reports) {
+    if (is_own({report.where.unit, std::max<uint64_t>(report.where.line, 1)}))
+      part.ras_reports.push_back(report);
+  }
+  for (const FlightRecorderDump& dump : job.flight_recorders) {
+    if (is_own({dump.where.unit, 1})) part.flight_recorders.push_back(dump);
+  }
+  for (const NcclTestsRun& run_of_file : job.nccl_tests) {
+    const bool is_of_file = run_of_file.process < 0;
+    if (is_of_file && is_own(run_of_file.first)) part.nccl_tests.push_back(run_of_file);
+  }
+  part.host_reports = job.host_reports;
+  part.call_stamps = job.call_stamps;  // By place; whose they are, the calls say.
+  for (const InspectedRank& rank : job.inspected) {
+    if (is_own({rank.where.unit, 1})) part.inspected.push_back(rank);
+  }
+  for (const HostTopology& topology : job.topologies) {
+    if (!topology.source.empty()) part.topologies.push_back(topology);
+  }
+  part.pci_devices = job.pci_devices;
+  part.port_counters = job.port_counters;
+}
+
 /// The job of one run; -1: of what belongs to nobody. Built like any other, of the logs that are
 /// its own.
 Job job_of_run(const Job& job, const RunParts& parts, int run) {
@@ -627,27 +653,7 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
       if (!is_own(step)) step = {};
     }
   }
-  for (const RasReport& report : job.ras_reports) {
-    if (is_own({report.where.unit, std::max<uint64_t>(report.where.line, 1)}))
-      part.ras_reports.push_back(report);
-  }
-  for (const FlightRecorderDump& dump : job.flight_recorders) {
-    if (is_own({dump.where.unit, 1})) part.flight_recorders.push_back(dump);
-  }
-  for (const NcclTestsRun& run_of_file : job.nccl_tests) {
-    const bool is_of_file = run_of_file.process < 0;
-    if (is_of_file && is_own(run_of_file.first)) part.nccl_tests.push_back(run_of_file);
-  }
-  part.host_reports = job.host_reports;
-  part.call_stamps = job.call_stamps;  // By place; whose they are, the calls say.
-  for (const InspectedRank& rank : job.inspected) {
-    if (is_own({rank.where.unit, 1})) part.inspected.push_back(rank);
-  }
-  for (const HostTopology& topology : job.topologies) {
-    if (!topology.source.empty()) part.topologies.push_back(topology);
-  }
-  part.pci_devices = job.pci_devices;
-  part.port_counters = job.port_counters;
+  take_companions(job, is_own, part);
   const std::map<size_t, int> speakers = runs_of_speakers(job, parts);
   std::vector<size_t> logs;
   for (size_t i = 0; i < job.logs.size(); ++i) {
