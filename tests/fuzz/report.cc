@@ -2,11 +2,15 @@
 
 #include "report/report.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/text.h"
 #include "fuzz/fuzz.h"
+#include "log/known_messages.h"
 #include "model/derive/build_job.h"
+#include "report/anonymise/leak_check.h"
 #include "report/document/document.h"
 #include "report/tables/tables.h"
 #include "rules/evaluate.h"
@@ -31,7 +35,44 @@ Report report_on(std::string_view bytes) {
   return report;
 }
 
+/// A page that names nobody: its words are our own.
+const std::string& own_page() {
+  static const std::string kPage = [] {
+    const Report report = report_on("host-1:313:313 [0] NCCL INFO NCCL version 2.28.9+cuda13.0\n");
+    return std::ranges::find(report_kinds(), "html", &ReportKind::name)->write(report, {});
+  }();
+  return kPage;
+}
+
+const std::vector<std::string>& own_words() {
+  static const std::vector<std::string> kWords = [] {
+    const auto joins = [](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.'; };
+    std::set<std::string> words;
+    std::string word;
+    for (const char c : own_page() + " ") {
+      if (joins(c)) {
+        word += c;
+        continue;
+      }
+      if (word.size() > 1 && is_alpha(word.front()) && is_alnum(word.back())) words.insert(word);
+      word.clear();
+    }
+    return std::vector<std::string>(words.begin(), words.end());
+  }();
+  return kWords;
+}
+
 }  // namespace
+
+void fuzz_own_words(std::string_view bytes) {
+  const size_t number = take_byte(bytes) * 256 + take_byte(bytes);
+  const std::string& word = own_words()[number % own_words().size()];
+  LeakCheck check(message_words(), {word});
+  check.read(word + ":313:313 [0] NCCL INFO Init\npython /home/" + word +
+             "/train.py --job-name=" + word + "\n" + std::string(bytes));
+  const std::vector<Leak> leaks = check.find("report.html", own_page(), /*is_own=*/true);
+  require_equal(leaks.empty() ? "" : leaks.front().place + ' ' + leaks.front().name, "");
+}
 
 void fuzz_report(std::string_view bytes) {
   const Report report = report_on(bytes);
