@@ -14,6 +14,16 @@ install(FILES ${PROJECT_BINARY_DIR}/report.schema.json ${PROJECT_BINARY_DIR}/dif
 install(FILES src/report/nccl.lnav.json DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog/lnav
   RENAME nccl.json)
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The page for agents, with the head by which they find a skill.
+file(READ src/app/pages/agents.md agents_page)
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/SKILL.md CONTENT "---
+name: ncclog
+description: Judges NCCL and RCCL logs, Flight Recorder dumps, RAS answers and stacks of a multi-GPU job
+  that hung, crashed or is slow. Use it when such a job failed, or when somebody shows such a log.
+---
+
+@agents_page@" @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/SKILL.md DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog/skill)
 install(DIRECTORY src/app/pages/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/src/app/pages)
 
 install(DIRECTORY ${PROJECT_BINARY_DIR}/pages/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

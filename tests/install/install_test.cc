@@ -36,6 +36,9 @@ std::unique_ptr<TempDir> Install::prefix_;
 TEST_F(Install, BringsProgramRulesSchemaAndReadme) {
   EXPECT_TRUE(exists(prefix_->path() / "share/doc/ncclog/README.md"));
   EXPECT_TRUE(is_directory(prefix_->path() / "share/ncclog/rules"));
+  const std::string skill = read_file(prefix_->path() / "share/ncclog/skill/SKILL.md");
+  EXPECT_TRUE(skill.starts_with("---\nname: ncclog\n")) << skill;
+  EXPECT_TRUE(skill.ends_with(read_file(source_dir() / "src/app/pages/agents.md"))) << skill;
   EXPECT_EQ(read_file(prefix_->path() / "share/ncclog/report.schema.json"),
             run({"rules", "schema", "report"}).standard_output);
   EXPECT_EQ(read_file(prefix_->path() / "share/ncclog/plan.schema.json"),

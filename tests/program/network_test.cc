@@ -34,6 +34,7 @@ constexpr std::string_view kCalls[] = {
     "explain mismatched-collectives {logs}",
     "replay plan {logs} -o {out}/plan.json",
     "replay run {out}/plan.json --yes --out {out}/replay",
+    "mcp",
     "rules list",
     "rules check {source}/rules",
     "messages list",
