@@ -31,8 +31,9 @@ namespace {
 /// A row of commands.table.
 struct NamedCommand {
   std::string_view name;
-  std::string_view task;  ///< What it is for, as the help groups them.
+  std::string_view task;  ///< What it is for, as the help groups them; empty: an older name.
   std::string_view help;
+  std::string_view page = {};  ///< "more": listed by 'help all' only.
 };
 
 constexpr NamedCommand kCommands[] = {
@@ -100,17 +101,23 @@ constexpr std::string_view kNotes =
     "Start with:\n"
     "  ncclog analyze logs/        verdict, evidence, what to do\n"
     "  ncclog show ranks logs/     each rank's state and last line\n\n"
-    "'ncclog help COMMAND' lists a command's flags; 'ncclog help TOPIC' explains: ";
+    "'ncclog help COMMAND' lists a command's flags; 'ncclog help TOPIC' explains: {}.\n\n"
+    "'ncclog help all' lists further commands: {}.";
 
 CommandRow declare_all(CommonOptions& common) {
   std::vector<std::string_view> topics;
   for (const EmbeddedFile& page : help_pages()) topics.push_back(topic_of(page));
+  std::vector<std::string_view> further;
+  for (const NamedCommand& command : kCommands) {
+    if (!command.page.empty()) further.push_back(command.name);
+  }
   CommandRow root{.help = "finds out from the logs of a multi-GPU job what went wrong with NCCL",
-                  .notes = fmt::format("{}{}.", kNotes, fmt::join(topics, ", "))};
-  add_flag(root, kGeneralFlags, "--version", common.wants_version, "print the version");
+                  .notes = fmt::format(kNotes, fmt::join(topics, ", "), fmt::join(further, ", "))};
+  add_flag(root, kGeneralFlags, "-V,--version", common.wants_version, "print the version");
   for (size_t i = 0; i < std::size(kCommands); ++i) {
     CommandRow& row = add_command(root, kCommands[i].name, std::string(kCommands[i].help));
     row.task = kCommands[i].task;
+    row.is_further = !kCommands[i].page.empty();
     kDeclare[i](row);
     row.notes += text_of(row.path + ".txt").value_or("");
   }
@@ -170,7 +177,21 @@ const CommandRow& chosen_command(const CommandRow& command, const CLI::App& app)
   return command;
 }
 
-/// What the parser could not place is a misspelt flag or command.
+/// "--json" is a word of --format to commands that have no flag of that name.
+std::string format_hint(const CommandRow& command, std::string_view word) {
+  const std::string format(word.substr(std::min<size_t>(2, word.size())));
+  for (const FlagRow& flag : command.flags) {
+    const std::vector<std::string> words = value_words(flag);
+    const auto known = std::ranges::find_if(words, [&](const std::string& one) {
+      return one == format || (format == "md" && one == "markdown");
+    });
+    if (main_name(flag) != "--format" || known == words.end()) continue;
+    return fmt::format("did you mean '--format {}'?", *known);
+  }
+  return {};
+}
+
+/// What the parser could not place is a misspelt flag or command, or a path without its command.
 void refuse_leftovers(const CommandRow& command, const CLI::App& app) {
   std::vector<std::string> left = app.remaining(false);
   std::erase(left, "--");  // What stands behind it is an argument, whatever it looks like.
@@ -180,14 +201,15 @@ void refuse_leftovers(const CommandRow& command, const CLI::App& app) {
     std::vector<std::string_view> names;
     for (const FlagRow& flag : command.flags) {
       for (const std::string& name : flag.names) {
-        if (is_flag && name.starts_with("--")) names.push_back(name);
+        if (is_flag && !flag.is_hidden && name.starts_with("--")) names.push_back(name);
       }
     }
     for (const CommandRow& below : command.commands) {
-      if (!is_flag) names.push_back(last_word(below));
+      if (!is_flag && !below.task.empty()) names.push_back(last_word(below));
     }
+    const std::string meant = is_flag ? format_hint(command, word) : std::string();
     throw Error(fmt::format("unknown {} '{}'", is_flag ? "flag" : "command", printable(word)),
-                std::string(last_word(command)), hint_for(word, names));
+                std::string(last_word(command)), meant.empty() ? hint_for(word, names) : meant);
   }
   for (const CommandRow& below : command.commands) {
     const CLI::App* sub = app.get_subcommand(std::string(last_word(below)));
@@ -206,7 +228,12 @@ TypedCommand parse_arguments(CommandRow& root, std::vector<std::string> argument
   } catch (const CLI::CallForHelp&) {
     return {&chosen_command(root, app), /*wants_help=*/true};
   } catch (const CLI::ParseError& error) {
-    throw Error(error.what(), "", "see 'ncclog --help'");
+    // "--json: 1 required FILE missing"
+    const std::string_view what = error.what();
+    const std::string meant = what.starts_with("--") ? format_hint(chosen_command(root, app),
+                                                                   what.substr(0, what.find(':')))
+                                                     : std::string();
+    throw Error(error.what(), "", meant.empty() ? "see 'ncclog --help'" : meant);
   }
   refuse_leftovers(root, app);
   return {&chosen_command(root, app)};
@@ -262,9 +289,21 @@ ExitStatus run(const CommandRow& command, const CommonOptions& common, const Con
   return status;
 }
 
+/// What fingers type: "ncclog logs/" and "ncclog version".
+void complete_command(const CommandRow& root, std::vector<std::string>& arguments) {
+  if (arguments.empty() || find_command(root, arguments.front()) != nullptr) return;
+  std::string& first = arguments.front();
+  std::error_code ignored;
+  if (first == "version") {
+    first = "--version";
+  } else if (first == "-" || (!first.starts_with('-') && std::filesystem::exists(first, ignored))) {
+    arguments.insert(arguments.begin(), "analyze");
+  }
+}
+
 /// How the program is used can be asked whatever the configuration file holds.
 bool asks_for_help(const std::vector<std::string>& arguments) {
-  constexpr std::string_view kHelp[] = {"help", "--help", "-h", "--version"};
+  constexpr std::string_view kHelp[] = {"help", "--help", "-h", "--version", "-V"};
   return std::ranges::any_of(kHelp, [&](std::string_view flag) {
     const auto found = std::ranges::find(arguments, flag);
     return found != arguments.end() && (flag != "help" || found == arguments.begin());
@@ -286,6 +325,7 @@ ExitStatus run_command_line(std::vector<std::string> arguments, Console& console
   }
   CommonOptions common;
   CommandRow root = declare_all(common);
+  complete_command(root, arguments);
   ConfigFile config;
   try {
     config = find_config(arguments);

@@ -177,6 +177,10 @@ void print_table(Table table, TableFormat format, ColorChoice color, Console& co
   };
   if (format == TableFormat::Text) {
     table.keep_rows();
+    if (console.quiet) {
+      take(fmt::format("{}: {}\n", table.name, plural(std::ssize(table.rows), "row")));
+      return;
+    }
     take(write_table_text(table, console.style(color), /*fit=*/console.is_terminal));
   } else {
     constexpr void (*kWriters[])(const Table&, const TextTaker&) = {

@@ -49,6 +49,7 @@ struct FlagRow {
   std::string fallback;            ///< Value where the flag is not given; empty: not known.
   bool repeats = false;            ///< More than one value makes sense.
   std::string needs;               ///< "--bundle": makes no sense without that flag.
+  bool is_hidden = false;          ///< Taken, and named nowhere: an older name of something.
   /// Takes what was typed or stands in a configuration file; of a switch "true" or "false". Throws
   /// Error for a value that the flag does not know. Empty: of --help only.
   std::function<void(const std::vector<std::string>& values)> set;
@@ -61,7 +62,9 @@ using RunCommand = std::function<ExitStatus(Console& console)>;
 struct CommandRow {
   std::string path;  ///< "rules new"; of ncclog itself: empty.
   std::string help;  ///< One line.
-  std::string task;  ///< What the command is for, as the overview groups them.
+  std::string task;  ///< What the command is for, as the overview groups them; empty: an older
+                     ///< name, which works and is listed nowhere.
+  bool is_further = false;  ///< Below ncclog: listed by 'help all' only.
   std::vector<FlagRow> arguments;
   std::vector<FlagRow> flags;
   std::string notes;  ///< Examples, tables, exit status: headings with indented lines, paragraphs.

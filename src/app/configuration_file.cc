@@ -194,7 +194,7 @@ void apply_config(const ConfigFile& config, const CommandRow& root) {
       if (command != &root) paths.push_back(command->path);
       if (!is_meant(entry, *command)) continue;
       for (const FlagRow& flag : command->flags) {
-        if (is_configurable(flag)) keys.push_back(key_of(flag));
+        if (is_configurable(flag) && !flag.is_hidden) keys.push_back(key_of(flag));
         if (!is_meant(entry, flag)) continue;
         meant.emplace_back(command, &flag);
         is_known = is_known || knows(flag, entry);
@@ -230,7 +230,7 @@ std::string describe_config(const ConfigFile& config, const CommandRow& command)
   std::vector<Row> lines;
   int widest = 0;
   for (const FlagRow& flag : command.flags) {
-    if (!is_configurable(flag)) continue;
+    if (!is_configurable(flag) || flag.is_hidden) continue;
     const ConfigEntry* entry = entry_for(config, command, flag);
     Row row{std::string(key_of(flag)), flag.fallback.empty() ? "-" : flag.fallback, "default"};
     if (is_switch(flag)) row.value = "false";

@@ -1,7 +1,9 @@
-// What a script learns from `$?`: 0 nothing found, 1 findings, 2 could not do it, 3 input cut.
+// What a script learns from `$?`: 0 nothing found, 1 findings, 2 could not do it, 3 input cut, or
+// nothing in it to judge.
 //
 //   ncclog analyze logs/ --fail-on warning   one error, one log cut   → 1: findings go first
 //   ncclog show ranks logs/                  one log cut              → 3
+//   ncclog analyze /dev/null                                          → 3
 
 #pragma once
 
@@ -16,7 +18,8 @@ enum class ExitStatus {
   Fine = 0,      ///< Done, and nothing at or above what --fail-on names.
   Findings = 1,  ///< Done, with findings at or above it.
   CannotDo = 2,  ///< What was asked could not be done; standard error says why.
-  Partial = 3,   ///< Done, but part of the input was unreadable, cut, or beyond a limit.
+  Partial = 3,   ///< Done, but part of the input was unreadable, cut, beyond a limit, or
+                 ///< nothing in it could be judged.
 };
 
 /// From which severity on findings make the run fail, in the order of Severity.
@@ -42,8 +45,9 @@ inline ExitStatus exit_status(const Report& report, FailOn fail_on) {
     return fail_on != FailOn::Never &&
            static_cast<int>(finding.severity) <= static_cast<int>(fail_on);
   };
-  return std::ranges::any_of(report.diagnosis.findings, fails) ? ExitStatus::Findings
-                                                               : exit_status(report.job);
+  if (std::ranges::any_of(report.diagnosis.findings, fails)) return ExitStatus::Findings;
+  const bool is_judged = report.diagnosis.verdict.status != VerdictStatus::CannotJudge;
+  return is_judged ? exit_status(report.job) : ExitStatus::Partial;
 }
 
 }  // namespace ncclog

@@ -64,15 +64,17 @@ std::string help_of(const FlagRow& flag) {
 }
 
 /// All that stands below what a command does.
-std::vector<HelpBlock> blocks_of(const CommandRow& command) {
+std::vector<HelpBlock> blocks_of(const CommandRow& command, Listed listed) {
   std::vector<HelpBlock> blocks;
   for (const CommandRow& below : command.commands) {
+    if (below.task.empty() || (below.is_further && listed == Listed::First)) continue;
     add_entry(blocks, below.task, {std::string(last_word(below)), below.help});
   }
   for (const FlagRow& argument : command.arguments) {
     add_entry(blocks, "", {typed_flag(argument), help_of(argument)});
   }
   for (const FlagRow& flag : command.flags) {
+    if (flag.is_hidden) continue;
     add_entry(blocks, flag.group, {typed_flag(flag), help_of(flag)});
   }
   add_notes(command.notes, blocks);
@@ -137,11 +139,11 @@ int help_columns(const Console& console) {
   return console.is_terminal ? std::min(console.columns, kHelpColumns) : kHelpColumns;
 }
 
-std::string write_help(const CommandRow& command, int columns) {
+std::string write_help(const CommandRow& command, int columns, Listed listed) {
   const TextStyle style{.width = columns};
   std::string text = hang("usage: ", usage(command), style) + "\n";
   text += hang("", as_sentence(command.help), style);
-  const std::vector<HelpBlock> blocks = blocks_of(command);
+  const std::vector<HelpBlock> blocks = blocks_of(command, listed);
   const int lead = lead_width(blocks);
   for (const HelpBlock& block : blocks) {
     text += block.heading.empty() ? "\n" : "\n" + block.heading + ":\n";
@@ -151,6 +153,81 @@ std::string write_help(const CommandRow& command, int columns) {
     }
   }
   return text;
+}
+
+namespace {
+
+// Pages of Markdown
+
+/// With what a line begins that does not go on with the paragraph above.
+constexpr std::string_view kBlockMarks[] = {"#", "|", "- ", "    "};
+
+std::string without_marks(std::string_view text) {
+  std::string plain(text);
+  for (size_t at; (at = plain.find("**")) != plain.npos;) plain.erase(at, 2);
+  return plain;
+}
+
+/// "| a | b |" as its cells.
+std::vector<std::string> cells_of(std::string_view row) {
+  std::vector<std::string> cells;
+  for (const std::string_view cell : split(row.substr(1, row.rfind('|') - 1), '|')) {
+    cells.push_back(without_marks(trim(cell)));
+  }
+  return cells;
+}
+
+/// All cells but the last of a row in columns, the last one hung beside them. The second line of a
+/// table only says that the first one is a heading.
+std::string table_on_screen(std::span<const std::string_view> lines, const TextStyle& style) {
+  std::vector<std::vector<std::string>> rows;
+  std::vector<int> widths;
+  for (const std::string_view line : lines) {
+    if (line.starts_with("|--")) continue;
+    rows.push_back(cells_of(line));
+    widths.resize(std::max(widths.size(), rows.back().size()));
+    for (size_t i = 0; i < rows.back().size(); ++i) {
+      widths[i] = std::max(widths[i], display_width(rows.back()[i]));
+    }
+  }
+  std::string out;
+  for (const std::vector<std::string>& row : rows) {
+    std::string lead = "  ";
+    for (size_t i = 0; i + 1 < row.size(); ++i) lead += pad(row[i], widths[i]) + "  ";
+    out += hang(lead, row.back(), style);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string page_on_screen(std::string_view markdown, int columns) {
+  const TextStyle style{.width = columns};
+  const std::vector<std::string_view> lines = split(trim(markdown), '\n');
+  std::string out;
+  const auto is_prose = [](std::string_view line) {
+    return !line.empty() && !starts_with_one_of(line, kBlockMarks);
+  };
+  for (size_t i = 0; i < lines.size();) {
+    const std::string_view line = lines[i];
+    size_t end = i + 1;
+    if (line.starts_with("|")) {
+      while (end < lines.size() && lines[end].starts_with("|")) ++end;
+      out += table_on_screen(std::span(lines).subspan(i, end - i), style);
+    } else if (line.starts_with("#")) {
+      out += std::string(trim(line.substr(line.find(' ')))) + "\n";
+    } else if (line.starts_with("    ") || line.empty()) {
+      out += std::string(line) + "\n";
+    } else {
+      const bool is_point = line.starts_with("- ");
+      std::string text(trim(is_point ? line.substr(2) : line));
+      while (end < lines.size() && is_prose(lines[end]))
+        text += " " + std::string(trim(lines[end++]));
+      out += hang(is_point ? "- " : "", without_marks(text), style);
+    }
+    i = end;
+  }
+  return out;
 }
 
 namespace {
@@ -182,7 +259,7 @@ std::string section(const std::string& title) { return ".SH " + line(in_capitals
 /// `title` in front of their headings the others.
 std::string command_text(const CommandRow& command, std::string (*title)(const std::string&)) {
   std::string out = ".B " + line(usage(command)) + ".PP\n" + line(as_sentence(command.help));
-  const std::vector<HelpBlock> blocks = blocks_of(command);
+  const std::vector<HelpBlock> blocks = blocks_of(command, Listed::All);
   for (const bool is_headed : {false, true}) {
     for (const HelpBlock& block : blocks) {
       const bool is_below = title != section;
@@ -220,7 +297,7 @@ ManPage man_page(const CommandRow& root, const CommandRow& command, std::string_
   std::vector<std::string> others;
   if (!command.path.empty()) others.emplace_back(".BR ncclog (1)");
   for (const CommandRow& other : root.commands) {
-    if (other.path != command.path) {
+    if (other.path != command.path && !other.task.empty()) {
       others.push_back(fmt::format(".BR ncclog\\-{} (1)", other.path));
     }
   }
@@ -233,6 +310,7 @@ std::vector<ManPage> write_man_pages(const CommandRow& root, std::string_view ve
                                      std::string_view day) {
   std::vector<ManPage> pages = {man_page(root, root, version, day)};
   for (const CommandRow& command : root.commands) {
+    if (command.task.empty()) continue;
     pages.push_back(man_page(root, command, version, day));
   }
   return pages;
@@ -254,6 +332,7 @@ const FlagRow* flag_with_value(const CommandRow& command, std::string_view name)
 std::string offered_commands(const CommandRow& above) {
   std::string out;
   for (const CommandRow& command : above.commands) {
+    if (command.task.empty()) continue;
     out += std::string(last_word(command)) + "\t" + command.help + "\n";
   }
   return out;
@@ -262,6 +341,7 @@ std::string offered_commands(const CommandRow& above) {
 std::string offered_flags(const CommandRow& command) {
   std::string out;
   for (const FlagRow& flag : command.flags) {
+    if (flag.is_hidden) continue;
     for (const std::string& name : flag.names) out += name + "\t" + flag.help + "\n";
   }
   return out;
@@ -346,10 +426,14 @@ ExitStatus print_help(const PagesOptions& options, Console& console) {
   const std::string wanted = join(options.words, " ");
   for (const EmbeddedFile& page : help_pages()) {
     if (topic_of(page) != wanted) continue;
-    console.out += page.text;
+    console.out += page_on_screen(page.text, help_columns(console));
     return ExitStatus::Fine;
   }
   const CommandRow table = declared_commands();
+  if (wanted == kAllCommands) {
+    console.out += write_help(table, help_columns(console), Listed::All);
+    return ExitStatus::Fine;
+  }
   console.out += write_help(wanted_command(table, wanted), help_columns(console));
   return ExitStatus::Fine;
 }

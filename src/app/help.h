@@ -33,9 +33,13 @@ namespace ncclog {
 /// Columns of a help text where the terminal does not say otherwise.
 inline constexpr int kHelpColumns = 80;
 
+/// Which commands an overview lists: those that most people need, or all.
+enum class Listed { First, All };
+
 /// The help of one command. Examples and tables stay as they are; all else fits `columns`, at least
 /// 40.
-std::string write_help(const CommandRow& command, int columns = kHelpColumns);
+std::string write_help(const CommandRow& command, int columns = kHelpColumns,
+                       Listed listed = Listed::First);
 
 /// The pages behind `ncclog help TOPIC`, as they lie in src/app/pages/: "limits.md" and its text.
 std::span<const EmbeddedFile> help_pages();
@@ -49,6 +53,13 @@ std::optional<std::string_view> text_of(std::string_view name);
 
 /// "limits" of "limits.md".
 std::string_view topic_of(const EmbeddedFile& page);
+
+/// A page as a terminal shows it: paragraphs and lists in that width, tables in columns without
+/// rules, no marks of Markdown but backquotes. Indented lines stay as they are.
+std::string page_on_screen(std::string_view markdown, int columns);
+
+/// The word that stands for all commands where one could be named.
+inline constexpr std::string_view kAllCommands = "all";
 
 /// Columns for help on that console: its own, if it is narrower.
 int help_columns(const Console& console);

@@ -53,7 +53,8 @@ Console make_console() {
     console.columns =
         is_usable ? static_cast<int>(wanted) : terminal_columns(STDOUT_FILENO, console.columns);
   }
-  console.no_color = !environment_variable("NO_COLOR").empty();
+  console.no_color =
+      !environment_variable("NO_COLOR").empty() || environment_variable("TERM") == "dumb";
   return console;
 }
 

@@ -1,7 +1,7 @@
 // Where a command's output goes: the terminal with what it can show, files that the user named.
 //
 //   ncclog show ranks logs/ | head     → collected, passed on; that head goes away is no error
-//   ncclog report logs/ --md x.md      → .ncclog-4711-0 is written, synced, renamed to x.md
+//   ncclog analyze logs/ --md x.md     → .ncclog-4711-0 is written, synced, renamed to x.md
 //   ncclog export logs/ -o job.db      → the same, bit by bit
 //
 // A file that the user named is there whole or not at all, and never one of the logs.
@@ -40,7 +40,7 @@ struct Console {
   std::function<bool(std::string_view text)> write;
   bool is_terminal = false;
   int columns = 100;            ///< Of the terminal; 100 where there is none.
-  bool no_color = false;        ///< NO_COLOR is set and not empty.
+  bool no_color = false;        ///< NO_COLOR is set and not empty, or TERM is dumb.
   bool draws_progress = false;  ///< Standard error is a terminal that can show a progress line.
   bool quiet = false;           ///< --quiet: of text for people only the verdict's line.
   bool verbose = false;         ///< --verbose: of text for people also what is harmless.

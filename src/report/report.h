@@ -77,7 +77,7 @@ std::span<const ReportKind> report_kinds();
 const ReportKind* find_report_kind(std::string_view name);
 
 /// Issue forms of projects, which Markdown fills (report/document/issue_form.cc): "nccl",
-/// "pytorch", "vllm". The flag is of Markdown.
+/// "pytorch", "vllm", "sglang". The flag is of Markdown.
 std::span<const ReportKind> issue_forms();
 
 // The formats. All but JSON render the report's document (report/document/report_document.h).

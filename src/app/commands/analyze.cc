@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "app/cluster/tasks.h"
 #include "app/commands/replay.h"
 #include "app/read/read_document.h"
 #include "base/built_in.h"
@@ -72,6 +75,22 @@ void judge_job(Report& report, const Rulebook& rulebook) {
   report.diagnosis = evaluate(rulebook, report.job, std::move(further));
 }
 
+/// The paths as a shell reads them. Of many, as one pattern where all begin alike: that is what was
+/// typed, most likely.
+static std::string typed_logs(const std::vector<std::string>& paths) {
+  constexpr size_t kMany = 3;
+  const std::string text = shell_text(paths);
+  if (paths.size() <= kMany) return text;
+  const auto [least, most] = std::ranges::minmax(paths);
+  const auto at = std::ranges::mismatch(least, most).in1 - least.begin();
+  const std::string start = least.substr(0, static_cast<size_t>(at));
+  const std::string ending = std::filesystem::path(least).extension();
+  const bool end_alike =
+      std::ranges::all_of(paths, [&](const std::string& path) { return path.ends_with(ending); });
+  if (start.empty() || text.find('\'') != text.npos) return text;
+  return start + "*" + (end_alike ? ending : "");
+}
+
 AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progress) {
   // What may be misspelt is looked at before logs are read, which may take minutes.
   AnalyzedLogs logs;
@@ -93,7 +112,7 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options, ReadingProgress* progre
   job = load_job(options.input, progress, make_line_matcher(logs.rulebook), &logs.read);
   job.host_reports = std::move(hosts);
   if (options.input.paths != std::vector<std::string>{"-"}) {
-    report.logs = join(options.input.paths, " ");
+    report.logs = typed_logs(options.input.paths);
   }
   judge_job(report, logs.rulebook);
   if (replay) report.replay = join_replay(report, *replay, options.with_replay);
@@ -146,11 +165,9 @@ void write_reports(const Report& report, std::span<const ReportOutput> outputs, 
 // ncclog analyze PATH…
 
 std::string verdict_line(const Report& report, const TextStyle& style) {
-  constexpr int kNeverWrapped = 1'000'000;
-  std::string line =
-      render_text(verdict_document(report), {.width = kNeverWrapped, .colour = style.colour});
+  std::string line = lead_line(verdict_document(report), style);
   line.pop_back();
-  if (exit_status(report, FailOn::Never) == ExitStatus::Partial) {
+  if (exit_status(report.job) == ExitStatus::Partial) {
     line += " Part of the input was unreadable or cut.";
   }
   if (report.replay) line += " " + printable(replay_sentence(*report.replay));
@@ -166,49 +183,18 @@ void write_requests(const Requests& asked, const AnalyzeOptions& options, const 
   write_output_file(path, bytes, /*is_private=*/true);
 }
 
-namespace {
-
-/// What a merge of parts would like to read in logs that lie elsewhere is told, and written for
-/// those who have them.
-void hand_on_requests(const AnalyzeOptions& options, const ReadUnits& read, Console& console) {
-  if (!options.requests.empty()) {
-    write_requests(*read.asked, options, options.requests);
-  } else if (!read.asked->empty() && !console.quiet) {
-    console.err += fmt::format(
-        "ncclog: {} of logs elsewhere could not be looked up; --requests FILE and 'ncclog scan "
-        "--answer FILE' there give them\n",
-        plural(read.asked->size(), "place"));
-  }
-}
-
-}  // namespace
-
 ExitStatus write_analysis(const AnalyzedLogs& logs, const AnalyzeOptions& options,
                           Console& console) {
   const Report& report = logs.report;
   const TextStyle style = console.style(options.color);
-  const bool is_for_people = options.format->name == "text";
-  console.out += console.quiet && is_for_people ? verdict_line(report, style)
-                                                : options.format->write(report, style);
-  write_reports(report, options.outputs, console);
-  return exit_status(report, options.fail_on);
-}
-
-namespace {
-
-ExitStatus analyze(const AnalyzeOptions& options, Console& console) {
-  if (!options.outputs.empty() || !options.requests.empty()) {
-    const std::vector<std::string> inputs = wanted_inputs(options.input);
-    check_outputs(options.outputs, inputs, /*prints=*/true, options.with_replay);
-    if (!options.requests.empty()) check_output_file(options.requests, inputs);
+  if (options.format != nullptr) {
+    const bool is_for_people = options.format->name == "text";
+    console.out += console.quiet && is_for_people ? verdict_line(report, style)
+                                                  : options.format->write(report, style);
   }
-  const AnalyzedLogs& logs = console.keep([&] { return run_pipeline(options, console.progress); });
-  const ExitStatus status = write_analysis(logs, options, console);
-  hand_on_requests(options, logs.read, console);
-  return status;
+  write_reports(report, options.outputs, console);
+  return exit_status(report, options.fail_on.value_or(FailOn::Error));
 }
-
-}  // namespace
 
 void add_output_flags(CommandRow& command, std::vector<ReportOutput>& outputs) {
   for (const ReportKind& kind : report_kinds()) {
@@ -235,7 +221,8 @@ void add_judging_flags(CommandRow& command, AnalyzeOptions& options) {
            "what 'ncclog doctor' wrote on a host of the job (--format json or --record): it "
            "confirms or refutes findings; may be repeated");
   add_choice(command, kJudgingFlags, "--fail-on", options.fail_on, in_order<FailOn>(),
-             "exit with 1 if there is a finding of this severity or worse (default: error)");
+             "exit with 1 if there is a finding of this severity or worse (default: error; where "
+             "--for or --bundle asks for something to pass on: never)");
 }
 
 void add_analyze_flags(CommandRow& command, AnalyzeOptions& options) {
@@ -245,15 +232,6 @@ void add_analyze_flags(CommandRow& command, AnalyzeOptions& options) {
   add_output_flags(command, options.outputs);
   add_judging_flags(command, options);
   add_color_flag(command, options.color);
-}
-
-void declare_analyze(CommandRow& command) {
-  AnalyzeOptions& options = options_of(command, analyze);
-  add_analyze_flags(command, options);
-  add_expected_hosts_flag(command, options.input);
-  add_flag(command, kOutputFlags, "--requests FILE", options.requests,
-           "of parts: what could not be looked up, for 'ncclog scan --answer FILE' where the logs "
-           "are");
 }
 
 // ncclog explain RULE PATH…
@@ -274,6 +252,10 @@ ExitStatus explain_rule(const ExplainOptions& options, Console& console) {
   required_rule(rulebook, options.id);  // A misspelt id is not worth reading logs for.
   const Job job = load_job(options.input, console.progress, make_line_matcher(rulebook));
   const Explanation explanation = explain(rulebook, job, options.id);
+  if (console.quiet && !options.is_json) {
+    console.out += fmt::format("{}: {}\n", explanation.id, printable(explanation.sentence));
+    return exit_status(job);
+  }
   console.out += options.is_json ? write_explanation_json(explanation, job)
                                  : render_text(explanation_document(explanation, job),
                                                console.style(options.color));

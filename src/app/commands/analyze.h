@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,17 +34,17 @@ struct AnalyzeOptions {
   std::string expect;                   ///< Profile's name or path; empty: none.
   std::vector<std::string> with_hosts;  ///< Reports of hosts; may be empty.
   std::string with_replay;              ///< A result of `replay run`; empty: none.
-  const ReportKind* format = find_report_kind("text");  ///< Of what is printed; never nullptr.
+  const ReportKind* format = find_report_kind("text");  ///< nullptr: nothing is printed.
   std::vector<ReportOutput> outputs;                    ///< Besides; in the formats' order.
-  std::string requests;  ///< File for what a merge of parts asks; empty: none.
-  FailOn fail_on = FailOn::Error;
+  std::string requests;           ///< File for what a merge of parts asks; empty: none.
+  std::optional<FailOn> fail_on;  ///< nullopt: error.
   ColorChoice color = ColorChoice::Auto;
 };
 
 /// A flag for each format, which names the file that it is written to.
 void add_output_flags(CommandRow& command, std::vector<ReportOutput>& outputs);
 
-/// What both analyze and report take.
+/// What analyze and cluster take.
 void add_judging_flags(CommandRow& command, AnalyzeOptions& options);
 
 /// Parsing fills `options`, which must outlive the row.

@@ -125,7 +125,10 @@ std::vector<std::string> scan_arguments(const ClusterOptions& options, const std
   }
   std::ranges::move(more, std::back_inserter(arguments));
   arguments.emplace_back("--");
-  std::ranges::copy(options.analyze.input.paths, std::back_inserter(arguments));
+  // A remote shell begins in the home folder, wherever this one stands.
+  for (const std::string& path : options.analyze.input.paths) {
+    arguments.push_back(options.print ? fs::absolute(path).lexically_normal().string() : path);
+  }
   return arguments;
 }
 
@@ -147,7 +150,8 @@ std::vector<std::string> joined(std::vector<std::string> a, const std::vector<st
 // --print: the lines that a user may run instead.
 
 std::string printed_scans(const ClusterOptions& options, const Nodes& nodes,
-                          const std::string& folder) {
+                          const std::string& parts) {
+  const std::string folder = fs::absolute(parts).lexically_normal().string();
   std::string lines = shell_text(std::vector<std::string>{"mkdir", "-m", "700", folder}) + "\n";
   size_t number = 0;
   for (const std::string& host : nodes.hosts) {

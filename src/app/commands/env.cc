@@ -310,7 +310,7 @@ struct EnvOptions {
   std::string interfaces;          ///< "eth0,ib0": of the job's hosts; empty: unknown.
   std::string hcas;                ///< "mlx5_0,mlx5_1", the same.
   std::string log;                 ///< A log that shows the job's hosts; empty: none.
-  bool strict = false;             ///< Warnings fail, too.
+  FailOn fail_on = FailOn::Error;  ///< An info is a note.
   bool is_json = false;            ///< The answer; else text.
   ColorChoice color = ColorChoice::Auto;
 };
@@ -355,9 +355,11 @@ LintContext context_of(const EnvOptions& options, ReadingProgress* progress) {
 }
 
 ExitStatus status_of(const EnvironmentCheck& check, const EnvOptions& options) {
-  const bool fails = count_remarks(check, RemarkLevel::Error) > 0 ||
-                     (options.strict && count_remarks(check, RemarkLevel::Warning) > 0);
-  if (fails) return ExitStatus::Findings;
+  for (const RemarkLevel level : {RemarkLevel::Error, RemarkLevel::Warning, RemarkLevel::Note}) {
+    const bool fails = options.fail_on != FailOn::Never &&
+                       static_cast<int>(level) <= static_cast<int>(options.fail_on);
+    if (fails && count_remarks(check, level) > 0) return ExitStatus::Findings;
+  }
   const bool is_partial = std::ranges::any_of(check.sources, &CheckedSource::is_partial);
   return is_partial ? ExitStatus::Partial : ExitStatus::Fine;
 }
@@ -377,7 +379,12 @@ ExitStatus check(const EnvOptions& options, Console& console) {
   }
   if (options.is_json) {
     console.out += write_check_json(result);
-  } else if (!console.quiet) {
+  } else if (console.quiet) {
+    console.out += fmt::format("{}: {}, {}, {}\n", plural(std::ssize(result.sources), "source"),
+                               plural(count_remarks(result, RemarkLevel::Error), "error"),
+                               plural(count_remarks(result, RemarkLevel::Warning), "warning"),
+                               plural(count_remarks(result, RemarkLevel::Note), "note"));
+  } else {
     console.out += render_text(environment_document(result), console.style(options.color));
   }
   return status_of(result, options);
@@ -400,7 +407,14 @@ void declare_env(CommandRow& command) {
   add_flag(check_row, kInputFlags, "--hcas LIST", options.hcas, "RDMA devices of the job's hosts");
   add_flag(check_row, kInputFlags, "--log PATH", options.log,
            "a log of the job: its hosts, and its release of NCCL");
-  add_flag(check_row, kJudgingFlags, "--strict", options.strict, "exit with 1 for warnings, too");
+  add_choice(check_row, kJudgingFlags, "--fail-on", options.fail_on,
+             in_order<FailOn>({"error", "warning", "note", "never"}),
+             "exit with 1 if a setting is remarked on at this level or a worse one");
+  const auto strict = [&options](const std::string& value) {
+    if (value == "true") options.fail_on = FailOn::Warning;
+  };
+  add_flag_by(check_row, kJudgingFlags, "--strict", strict, "as --fail-on warning").is_hidden =
+      true;
   add_text_or_json_flag(check_row, options.is_json);
   add_color_flag(check_row, options.color);
 }

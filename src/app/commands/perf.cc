@@ -36,7 +36,7 @@ struct PerfOptions {
   InputOptions input;
   WritePerf format = kPerfAsText;
   std::string with_replay;  ///< A result of `replay run --time`; empty: none.
-  bool exit_code = false;   ///< Exit with 1 if something is slow.
+  bool fails = false;       ///< Exit with 1 if something is slow.
   ColorChoice color = ColorChoice::Auto;
 };
 
@@ -53,9 +53,13 @@ ExitStatus perf(const PerfOptions& options, Console& console) {
                : replay_measurements(load_replay_result(options.with_replay));
   });
   const PerfReport report = perf_report(job, {.version = std::string(version())}, replayed);
-  console.out += options.format(report, console.style(options.color));
-  if (options.exit_code && status_of(report) == PerfStatus::Slow) return ExitStatus::Findings;
-  return exit_status(job);
+  const TextStyle style = console.style(options.color);
+  console.out += console.quiet && options.format == kPerfAsText
+                     ? lead_line(perf_document(report), style)
+                     : options.format(report, style);
+  const PerfStatus status = status_of(report);
+  if (options.fails && status == PerfStatus::Slow) return ExitStatus::Findings;
+  return status == PerfStatus::NothingMeasured ? ExitStatus::Partial : exit_status(job);
 }
 
 }  // namespace
@@ -67,8 +71,10 @@ void declare_perf(CommandRow& command) {
              "text for people, json for scripts, markdown for an issue, html for a browser");
   add_flag(command, kJudgingFlags, "--with-replay FILE", options.with_replay,
            "what 'replay run --time' measured, judged as well, by the machine it ran on");
-  add_flag(command, kJudgingFlags, "--exit-code", options.exit_code,
-           "exit with 1 if something is slow");
+  add_choice(command, kJudgingFlags, "--fail-on", options.fails, in_order<bool>({"never", "slow"}),
+             "slow: exit with 1 if something is slow");
+  add_flag(command, kJudgingFlags, "--exit-code", options.fails, "as --fail-on slow").is_hidden =
+      true;
   add_color_flag(command, options.color);
 }
 

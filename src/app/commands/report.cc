@@ -460,12 +460,11 @@ std::string bundle_text(const BundleOptions& options, const BundleSummary& summa
                     replaced_text(summary), printable(summary.mapping));
 }
 
-// ncclog report PATH… --md FILE --json FILE --bundle FILE
+// ncclog analyze PATH…, and by its older name ncclog report PATH… what of it is passed on
 
 namespace {
 
-/// Nothing is printed but what `analyze.outputs` say.
-struct ReportOptions {
+struct AnalyzeCommand {
   AnalyzeOptions analyze;
   const ReportKind* form = nullptr;  ///< What Markdown is written as; nullptr: as a report.
   BundleOptions bundle;              ///< Empty path: none.
@@ -488,49 +487,97 @@ void add_bundle_flags(CommandRow& command, BundleOptions& options) {
       "put large logs into the bundle whole, not the lines that give the same findings");
 }
 
-/// The reports that the user asked for; Markdown on standard output if there is nothing else. An
-/// issue form takes the place of the Markdown.
-std::vector<ReportOutput> wanted_outputs(const ReportOptions& options) {
-  const ReportKind* markdown = find_report_kind("markdown");
-  std::vector<ReportOutput> outputs = options.analyze.outputs;
-  const bool has_markdown =
-      std::ranges::find(outputs, markdown, &ReportOutput::kind) != outputs.end();
-  const bool is_all = outputs.empty() && options.bundle.path.empty();
-  if (is_all || (options.form != nullptr && !has_markdown)) {
-    outputs.push_back({markdown, std::string(kStandardOutput)});
+const ReportKind* const kMarkdown = find_report_kind("markdown");
+
+/// An issue form takes the place of the Markdown: in files, else on standard output, where it is
+/// then all that is printed.
+AnalyzeOptions with_form(AnalyzeOptions analyze, const ReportKind* form) {
+  if (form == nullptr) return analyze;
+  bool is_written = false;
+  for (ReportOutput& output : analyze.outputs) {
+    if (output.kind != kMarkdown) continue;
+    output.kind = form;
+    is_written = true;
   }
-  for (ReportOutput& output : outputs) {
-    if (options.form != nullptr && output.kind == markdown) output.kind = options.form;
-  }
-  return outputs;
+  const bool is_printed = analyze.format != nullptr && analyze.format->name == "json";
+  if (!is_written && !is_printed) analyze.format = form;
+  return analyze;
 }
 
-ExitStatus report(const ReportOptions& options, Console& console) {
-  const std::vector<ReportOutput> outputs = wanted_outputs(options);
-  const std::vector<std::string> inputs = wanted_inputs(options.analyze.input);
-  check_outputs(outputs, inputs, /*prints=*/false, options.analyze.with_replay);
-  if (!options.bundle.path.empty()) check_bundle(options.bundle, options.analyze, inputs);
-  const Report& report =
-      console.keep([&] { return run_pipeline(options.analyze, console.progress); }).report;
-  write_reports(report, outputs, console);
-  if (!options.bundle.path.empty()) {
-    console.err += bundle_text(
-        options.bundle, write_bundle(report, options.analyze, options.bundle, console.progress));
+/// What a merge of parts would like to read in logs that lie elsewhere is told, and written for
+/// those who have them.
+void hand_on_requests(const AnalyzeOptions& options, const ReadUnits& read, Console& console) {
+  if (!options.requests.empty()) {
+    write_requests(*read.asked, options, options.requests);
+  } else if (!read.asked->empty() && !console.quiet) {
+    console.err += fmt::format(
+        "ncclog: {} of logs elsewhere could not be looked up; --requests FILE and 'ncclog scan "
+        "--answer FILE' there give them\n",
+        plural(read.asked->size(), "place"));
   }
-  return exit_status(report, options.analyze.fail_on);
+}
+
+/// "analyze --json logs/" names a file to write, and no logs.
+void refuse_output_as_input(const AnalyzeOptions& options) {
+  if (!options.input.paths.empty() || options.outputs.empty()) return;
+  const auto& [kind, path] = options.outputs.front();
+  throw Error("no logs named", fmt::format("--{}", kind->flag),
+              fmt::format("it names the file to write; did you mean 'ncclog analyze --format {} "
+                          "{}'?",
+                          kind->name, path));
+}
+
+ExitStatus analyze(const AnalyzeCommand& typed, Console& console) {
+  refuse_output_as_input(typed.analyze);
+  AnalyzeOptions options = with_form(typed.analyze, typed.form);
+  const bool has_bundle = !typed.bundle.path.empty();
+  if (!options.fail_on && (typed.form != nullptr || has_bundle)) options.fail_on = FailOn::Never;
+  if (!options.outputs.empty() || !options.requests.empty() || has_bundle) {
+    const std::vector<std::string> inputs = wanted_inputs(options.input);
+    check_outputs(options.outputs, inputs, options.format != nullptr, options.with_replay);
+    if (!options.requests.empty()) check_output_file(options.requests, inputs);
+    if (has_bundle) check_bundle(typed.bundle, options, inputs);
+  }
+  const AnalyzedLogs& logs = console.keep([&] { return run_pipeline(options, console.progress); });
+  const ExitStatus status = write_analysis(logs, options, console);
+  if (has_bundle) {
+    console.err += bundle_text(typed.bundle,
+                               write_bundle(logs.report, options, typed.bundle, console.progress));
+  }
+  hand_on_requests(options, logs.read, console);
+  return status;
+}
+
+/// Prints nothing but what is asked for: Markdown, if nothing is; quietly, the verdict.
+ExitStatus report(const AnalyzeCommand& typed, Console& console) {
+  AnalyzeCommand options = typed;
+  const bool is_asked = !options.analyze.outputs.empty() || !options.bundle.path.empty();
+  const bool is_text = options.analyze.format->name == "text";
+  if (is_text && !(console.quiet && is_asked)) {
+    options.analyze.format = is_asked ? nullptr : kMarkdown;
+  }
+  if (!options.analyze.fail_on) options.analyze.fail_on = FailOn::Never;
+  return analyze(options, console);
+}
+
+void declare(CommandRow& command,
+             ExitStatus (*run)(const AnalyzeCommand& options, Console& console)) {
+  AnalyzeCommand& options = options_of(command, run);
+  add_analyze_flags(command, options.analyze);
+  add_choice(command, kOutputFlags, "--for", options.form, choices_of(issue_forms()),
+             "fill that project's issue form: the Markdown has its headings, and says what the "
+             "logs do not hold");
+  add_bundle_flags(command, options.bundle);
+  add_expected_hosts_flag(command, options.analyze.input);
+  add_flag(command, kOutputFlags, "--requests FILE", options.analyze.requests,
+           "of parts: what could not be looked up, for 'ncclog scan --answer FILE' where the logs "
+           "are");
 }
 
 }  // namespace
 
-void declare_report(CommandRow& command) {
-  ReportOptions& options = options_of(command, report);
-  add_input_flags(command, options.analyze.input);
-  add_choice(command, kOutputFlags, "--for", options.form, choices_of(issue_forms()),
-             "fill that project's issue form: the Markdown has its headings, and says what the "
-             "logs do not hold");
-  add_output_flags(command, options.analyze.outputs);
-  add_bundle_flags(command, options.bundle);
-  add_judging_flags(command, options.analyze);
-}
+void declare_analyze(CommandRow& command) { declare(command, analyze); }
+
+void declare_report(CommandRow& command) { declare(command, report); }
 
 }  // namespace ncclog

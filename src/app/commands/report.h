@@ -1,4 +1,4 @@
-// ncclog report PATH… --md FILE --json FILE --bundle FILE
+// ncclog analyze PATH… --md FILE --json FILE --bundle FILE
 //
 // Reports go where they are wanted; with --bundle also into one file that has everything somebody
 // else needs to look at the run, and names nobody:

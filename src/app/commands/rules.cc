@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
 
 #include "app/command_line.h"
 #include "app/command_table.h"
@@ -43,8 +45,12 @@ Action<Options> add_action(CommandRow& above, const char* name, const char* help
 // ncclog rules list|show|check|test|new|schema
 
 struct RulesOptions {
-  std::string id;                  ///< Of `rules show` and `rules new`.
-  std::string area;                ///< Of `rules new`: the folder; empty: the working directory.
+  std::string id;    ///< Of `rules show` and `rules new`.
+  std::string area;  ///< The folder, of `rules new` that for the file; may be empty.
+  std::optional<Severity> severity;  ///< Of `rules list`; nullopt: all.
+  std::vector<std::string> words;    ///< Of `rules list`: all of them are in the id or the title.
+  TableFormat format = TableFormat::Text;
+  bool source = false;             ///< Of `rules show`: with condition and examples.
   std::string from;                ///< Of `rules new`: a line that the rule is about.
   std::vector<std::string> paths;  ///< Of `rules check` and `rules test`.
   std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
@@ -61,9 +67,28 @@ std::string fitted(const std::string& text, const Console& console, auto fit) {
   return all;
 }
 
+/// "shared_memory" of "rules/shared_memory/shm-no-space.yaml".
+std::string area_of(const Rule& rule) {
+  return std::filesystem::path(rule.path).parent_path().filename().string();
+}
+
 ExitStatus list(const RulesOptions& options, Console& console) {
-  console.out += fitted(list_rules(load_rulebook(options.rules)), console,
-                        [&](std::string_view line) { return clip(line, console.columns) + "\n"; });
+  const Rulebook rulebook = load_rulebook(options.rules);
+  Table table{.name = "rules",
+              .columns = {"id", "severity", "confidence", "role", "area", "title"}};
+  for (const auto& [id, rule] : rules_by_id(rulebook)) {
+    const std::string text = lower_case(fmt::format("{} {}", id, rule->title));
+    const bool is_meant = (options.area.empty() || area_of(*rule) == options.area) &&
+                          (!options.severity || *options.severity == rule->severity) &&
+                          std::ranges::all_of(options.words, [&](const std::string& word) {
+                            return text.find(lower_case(word)) != text.npos;
+                          });
+    if (!is_meant) continue;
+    table.add(rule->id, to_string(rule->severity), to_string(rule->confidence),
+              to_string(rule->role), area_of(*rule), rule->title);
+  }
+  if (table.rows.empty()) table.notes.emplace_back("No rule is so.");
+  print_table(std::move(table), options.format, ColorChoice::Auto, console);
   return ExitStatus::Fine;
 }
 
@@ -78,8 +103,13 @@ ExitStatus show(const RulesOptions& options, Console& console) {
                ? std::string(line) + "\n"
                : hang(line.substr(0, indent), line.substr(indent), {.width = console.columns});
   };
-  console.out +=
-      fitted(show_rule(load_rulebook_with_examples(options.rules), options.id), console, wrapped);
+  const Rulebook rulebook = load_rulebook_with_examples(options.rules);
+  if (console.quiet) {
+    const Rule& rule = required_rule(rulebook, options.id);
+    console.out += fmt::format("{}: {}\n", rule.id, printable(rule.title));
+    return ExitStatus::Fine;
+  }
+  console.out += fitted(show_rule(rulebook, options.id, options.source), console, wrapped);
   return ExitStatus::Fine;
 }
 
@@ -122,19 +152,28 @@ ExitStatus begin_rule(const RulesOptions& options, Console& console) {
   return ExitStatus::Fine;
 }
 
+/// A schema by the name of what it describes.
+struct NamedSchema {
+  std::string_view name;
+  std::string (*text)(const RulesOptions& options);
+};
+
+/// The first one is printed where none is named.
+constexpr NamedSchema kSchemas[] = {
+    {"rule", [](const RulesOptions& options) { return rule_schema(load_rulebook(options.rules)); }},
+    {"report", [](const RulesOptions&) { return report_schema(); }},
+    {"diff", [](const RulesOptions&) { return difference_schema(); }},
+    {"perf", [](const RulesOptions&) { return perf_schema(); }},
+};
+
 ExitStatus schema(const RulesOptions& options, Console& console) {
-  if (options.id.empty() || options.id == "rule") {
-    console.out += rule_schema(load_rulebook(options.rules));
-  } else if (options.id == "report") {
-    console.out += report_schema();
-  } else if (options.id == "diff") {
-    console.out += difference_schema();
-  } else if (options.id == "perf") {
-    console.out += perf_schema();
-  } else {
+  const std::string_view wanted = options.id.empty() ? kSchemas[0].name : options.id;
+  const auto* found = std::ranges::find(kSchemas, wanted, &NamedSchema::name);
+  if (found == std::end(kSchemas)) {
     throw Error(fmt::format("no schema of '{}'", printable(options.id)), "rules schema",
-                "one of: rule, report, diff, perf");
+                hint_for(options.id, names_of(kSchemas)));
   }
+  console.out += found->text(options);
   return ExitStatus::Fine;
 }
 
@@ -146,8 +185,18 @@ void declare_rules(CommandRow& command) {
     return add_action(command, name, help, run);
   };
   const Action listed = add("list", "one line per rule", list);
+  add_argument(listed.row, "WORD", listed.options.words, "words of the id or the title");
+  add_flag(listed.row, kInputFlags, "--area FOLDER", listed.options.area,
+           "rules of that folder: shared_memory, infiniband, bootstrap, …");
+  add_choice(listed.row, kInputFlags, "--severity", listed.options.severity, in_order<Severity>(),
+             "rules of that severity");
+  add_choice(listed.row, kOutputFlags, "--format", listed.options.format,
+             in_order<TableFormat>({"text", "json", "csv"}),
+             "text for people, json or csv for scripts");
   add_rules_flag(listed.row, listed.options.rules);
-  const Action shown = add("show", "everything about one rule", show);
+  const Action shown = add("show", "what one rule means, and what helps", show);
+  add_flag(shown.row, kOutputFlags, "--source", shown.options.source,
+           "also its file, when it fires, and all its examples");
   add_argument(shown.row, "RULE", shown.options.id, "the rule's id");
   add_rules_flag(shown.row, shown.options.rules);
   const Action checked =
@@ -162,8 +211,10 @@ void declare_rules(CommandRow& command) {
   add_flag(begun.row, kInputFlags, "--from LINE", begun.options.from,
            "a log line that the rule is about");
   add_rules_flag(begun.row, begun.options.rules);
-  const Action schemed = add("schema", "the JSON Schema of rule files, for editors", schema);
-  add_argument(schemed.row, "NAME", schemed.options.id, "of what: rule (default), report, diff");
+  const Action schemed =
+      add("schema", "the JSON Schema of rule files, for editors, or of what ncclog writes", schema);
+  add_argument(schemed.row, "NAME", schemed.options.id,
+               fmt::format("of what: {}; without: rule", fmt::join(names_of(kSchemas), ", ")));
   add_rules_flag(schemed.row, schemed.options.rules);
 }
 

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -53,6 +54,7 @@ struct Started {
   LaunchedTask task;
   fs::path folder;
   fs::path record;  ///< This task's own file.
+  std::vector<JobSetting> settings;
 };
 
 /// Creates a file that must not exist yet. False if it does.
@@ -142,13 +144,33 @@ void announce(const RunOptions& options, const Started& started,
 
 // Judging.
 
+/// What this start has set already needs no advice; a level that logs more may.
+void drop_own_advice(const RunOptions& options, const Started& started, CaptureAdvice& advice) {
+  bool wants_calls = false;
+  std::erase_if(advice.settings, [&](const CaptureSetting& wanted) {
+    wants_calls |= wanted.value.find("COLL") != wanted.value.npos;
+    return std::ranges::any_of(started.settings, [&](const JobSetting& own) {
+      return own.name == wanted.name && !own.is_kept;
+    });
+  });
+  if (wants_calls && options.level != LogLevel::Collectives) {
+    advice.steps.emplace_back("ncclog run --level collectives logs each call.");
+  }
+}
+
 /// The report on all that the folder holds; the text for people goes to standard error.
 void judge(const RunOptions& options, const Started& started, const fs::path& page,
            Console& console) {
   try {
     AnalyzeOptions analysis;
     analysis.input.paths = {started.folder.string()};
-    const Report& report = console.keep([&] { return run_pipeline(analysis); }).report;
+    const Report& report = console
+                               .keep([&] {
+                                 AnalyzedLogs logs = run_pipeline(analysis);
+                                 drop_own_advice(options, started, logs.report.diagnosis.capture);
+                                 return logs;
+                               })
+                               .report;
     TextStyle style = console.style(options.color);
     style.colour = options.color == ColorChoice::Always;
     print(console, "\n" + write_text(report, style));
@@ -333,10 +355,11 @@ ExitStatus run_job(const RunOptions& options, Console& console) {
     throw Error("no command named", "run", "write it behind --: ncclog run -- torchrun train.py");
   }
   std::optional<HeldSignals> signals(std::in_place);
-  const Started started = begin(options);
+  Started started = begin(options);
   const std::string pipe_stem = options.stall > 0 ? new_pipe_stem() : "";
   const std::vector<JobSetting> settings =
       job_settings(options.level, started.folder.string(), pipe_stem, environment_variable);
+  started.settings = settings;
   record_host(started);
   announce(options, started, settings, console);
   CommandStart start{.arguments = options.command};

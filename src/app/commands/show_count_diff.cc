@@ -169,8 +169,20 @@ ExitStatus count(const CountOptions& options, Console& console) {
     const bool few = job.communicators.size() <= kCommsShown;
     by = {few ? CountBy::Comm : CountBy::CommSize, CountBy::Op};
   }
+  if (console.quiet && options.format == TableFormat::Text) {
+    console.out += count_sentence(job, calls) + "\n";
+    return exit_status(job);
+  }
   const bool may_fold = options.format == TableFormat::Text;
-  print_table(count_table(job, calls, found, by, may_fold), options.format, options.color, console);
+  Table table = count_table(job, calls, found, by, may_fold);
+  const bool is_asked = options.iteration != "auto" && options.iteration != "period";
+  if (is_asked && (found == nullptr || found->source == "period")) {
+    table.notes.insert(
+        table.notes.begin(),
+        fmt::format("No line is a marker as --iteration {} asks for{}.", options.iteration,
+                    found == nullptr ? "" : "; the calls that repeat are used"));
+  }
+  print_table(std::move(table), options.format, options.color, console);
   return exit_status(job);
 }
 
@@ -241,7 +253,7 @@ struct DiffOptions {
   InputOptions input;              ///< Two paths, GOOD and BAD; else a mistake.
   std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
   WriteDiff format = kDiffAsText;
-  bool exit_code = false;  ///< Exit with 1 if the runs differ.
+  bool fails = false;  ///< Exit with 1 if the runs differ.
   ColorChoice color = ColorChoice::Auto;
 };
 
@@ -292,9 +304,13 @@ ExitStatus diff(const DiffOptions& options, Console& console) {
   compare_steps(good, bad, report.difference);
   fill(good, report.difference, &DifferenceRow::good);
   fill(bad, report.difference, &DifferenceRow::bad);
-  console.out += options.format(report, console.style(options.color));
-  const bool differs = status_of(report.difference) == DifferenceStatus::Different;
-  if (options.exit_code && differs) return ExitStatus::Findings;
+  const TextStyle style = console.style(options.color);
+  console.out += console.quiet && options.format == kDiffAsText
+                     ? lead_line(difference_document(report), style)
+                     : options.format(report, style);
+  const DifferenceStatus status = status_of(report.difference);
+  if (options.fails && status == DifferenceStatus::Different) return ExitStatus::Findings;
+  if (status == DifferenceStatus::CannotCompare) return ExitStatus::Partial;
   return std::max(exit_status(good.report.job), exit_status(bad.report.job));
 }
 
@@ -306,8 +322,10 @@ void declare_diff(CommandRow& command) {
   command.arguments.back().help = "two runs, GOOD and BAD: each a file, a folder or an archive";
   add_choice(command, kOutputFlags, "--format", options.format, kDiffFormats,
              "text for people, json for scripts, markdown for an issue, html for a browser");
-  add_flag(command, kJudgingFlags, "--exit-code", options.exit_code,
-           "exit with 1 if the runs differ");
+  add_choice(command, kJudgingFlags, "--fail-on", options.fails,
+             in_order<bool>({"never", "different"}), "different: exit with 1 if the runs differ");
+  add_flag(command, kJudgingFlags, "--exit-code", options.fails, "as --fail-on different")
+      .is_hidden = true;
   add_rules_flag(command, options.rules);
   add_color_flag(command, options.color);
 }

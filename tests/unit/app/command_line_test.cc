@@ -40,7 +40,7 @@ TEST(Options, HaveDefaults) {
   const AnalyzeOptions options = analyze_options({"logs/"});
   EXPECT_EQ(options.format, find_report_kind("text"));
   EXPECT_TRUE(options.outputs.empty());
-  EXPECT_EQ(options.fail_on, FailOn::Error);
+  EXPECT_EQ(options.fail_on, std::nullopt);
   EXPECT_EQ(options.color, ColorChoice::Auto);
   EXPECT_EQ(options.input.threads, 0);
 }
@@ -58,9 +58,15 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
   const Row kRows[] = {
       {{"analyse", "logs"}, "unknown command 'analyse' (did you mean 'analyze'?)"},
       {{"frobnicate"},
-       "unknown command 'frobnicate' (one of: analyze, report, perf, count, scan, cluster, diff, "
-       "show, export, env, doctor, run, explain, replay, rules, messages, expect, help, man, "
+       "unknown command 'frobnicate' (one of: analyze, explain, perf, show, count, diff, scan, "
+       "cluster, env, doctor, run, export, replay, rules, messages, expect, help, man, "
        "completion)"},
+      {{"analyze", "--json", "logs/"},
+       "--json: no logs named (it names the file to write; did you mean 'ncclog analyze --format "
+       "json logs/'?)"},
+      {{"analyze", "logs/", "--md"},
+       "--md: 1 required FILE missing (did you mean '--format markdown'?)"},
+      {{"perf", "--json", "logs/"}, "perf: unknown flag '--json' (did you mean '--format json'?)"},
       {{"analyze", "--fromat", "json", "x"},
        "analyze: unknown flag '--fromat' (did you mean '--format'?)"},
       {{"analyze", "--fromat=json", "x"},
@@ -95,11 +101,57 @@ TEST(Commands, HelpNamesEveryCommandAndTable) {
   EXPECT_EQ(run_command_line({}, console), ExitStatus::Fine);
   const CommandRow root = declared_commands();
   for (const CommandRow& command : root.commands) {
-    EXPECT_NE(console.out.find(command.path), std::string::npos) << command.path;
+    const bool is_listed = console.out.find(command.path) != std::string::npos;
+    EXPECT_TRUE(is_listed || command.task.empty()) << command.path;
     Console own;
     EXPECT_EQ(run_command_line({command.path, "--help"}, own), ExitStatus::Fine);
     EXPECT_EQ(own.out.find("usage: ncclog " + command.path), 0U) << own.out;
   }
+}
+
+TEST(Commands, WhatFingersTypeIsUnderstood) {
+  const TempDir folder;
+  folder.add("a.log", "n:1:2 [0] NCCL INFO Using network Socket\n");
+  Console typed;
+  Console meant;
+  run_command_line({folder.path().string(), "-q"}, typed);
+  run_command_line({"analyze", "-q", folder.path().string()}, meant);
+  EXPECT_EQ(typed.out, meant.out);
+  for (const char* word : {"version", "-V"}) {
+    Console version;
+    EXPECT_EQ(run_command_line({word}, version), ExitStatus::Fine);
+    EXPECT_TRUE(version.out.starts_with("ncclog ")) << version.out;
+  }
+}
+
+TEST(Commands, QuietIsOneLine) {
+  const TempDir folder;
+  const std::string log = folder.add("a.log", "n:1:2 [0] NCCL INFO Using network Socket\n");
+  const Arguments kLines[] = {{"analyze", log},
+                              {"perf", log},
+                              {"count", log},
+                              {"show", "ranks", log},
+                              {"diff", log, log},
+                              {"env", "check", log},
+                              {"explain", "shm-no-space", log},
+                              {"report", log, "--md", (folder.path() / "r.md").string()},
+                              {"rules", "list"},
+                              {"rules", "show", "shm-no-space"}};
+  for (Arguments words : kLines) {
+    words.emplace_back("-q");
+    Console console;
+    run_command_line(words, console);
+    EXPECT_EQ(std::ranges::count(console.out, '\n'), 1) << words[0] << "\n" << console.out;
+    EXPECT_EQ(console.err, "") << words[0];
+  }
+}
+
+TEST(Commands, TwelveAtMostStandOnTheFirstPage) {
+  const CommandRow root = declared_commands();
+  const auto first = std::ranges::count_if(root.commands, [](const CommandRow& command) {
+    return !command.task.empty() && !command.is_further;
+  });
+  EXPECT_LE(first, 12);
 }
 
 TEST(Commands, RulesAloneExplainsItself) {

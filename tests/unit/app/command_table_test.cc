@@ -13,7 +13,7 @@ namespace {
 
 TEST(CommandTable, HasEveryCommandWithItsTask) {
   const CommandRow root = declared_commands();
-  for (const char* name : {"analyze", "report", "count", "diff", "show", "export", "env", "explain",
+  for (const char* name : {"analyze", "perf", "count", "diff", "show", "export", "env", "explain",
                            "replay", "rules", "messages", "expect", "help", "man", "completion"}) {
     const CommandRow* row = find_command(root, name);
     ASSERT_NE(row, nullptr) << name;

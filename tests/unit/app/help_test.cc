@@ -29,14 +29,15 @@ TEST(Help, FitsEightyColumns) {
 TEST(Help, NamesEveryFlagArgumentAndCommand) {
   const CommandRow root = declared_commands();
   for (const CommandRow* command : all_commands(root)) {
-    const std::string help = write_help(*command);
+    const std::string help = write_help(*command, kHelpColumns, Listed::All);
     for (const FlagRow& flag : command->flags) {
-      EXPECT_NE(help.find(typed_flag(flag)), std::string::npos) << help;
+      EXPECT_NE(help.find(typed_flag(flag)) == std::string::npos, !flag.is_hidden) << help;
     }
     for (const FlagRow& argument : command->arguments) {
       EXPECT_NE(help.find("\n  " + typed_flag(argument)), std::string::npos) << help;
     }
     for (const CommandRow& below : command->commands) {
+      if (below.task.empty()) continue;
       EXPECT_NE(help.find(below.help.substr(0, 20)), std::string::npos) << help;
     }
   }
@@ -91,6 +92,24 @@ TEST(Help, GroupsCommandsByTask) {
             "One:\n  a  first\n  c  third\n\nTwo:\n  b  second\n");
 }
 
+TEST(Help, PagesFitTheWidthWithoutMarks) {
+  EXPECT_EQ(
+      page_on_screen(
+          "# Title\n\nOne **two**\nthree.\n\n- a point\n  goes on\n\n    code  as it is\n", 40),
+      "Title\n\nOne two three.\n\n- a point goes on\n\n    code  as it is\n");
+  EXPECT_EQ(
+      page_on_screen(
+          "| level | costs |\n|---|---|\n| `light` | one two three four five six seven |\n", 40),
+      "  level    costs\n  `light`  one two three four five six\n           seven\n");
+  for (const EmbeddedFile& page : help_pages()) {
+    const std::string text = page_on_screen(page.text, 80);
+    for (const std::string_view line : split(text, '\n')) {
+      EXPECT_TRUE(display_width(line) <= 80 || line.starts_with("    ")) << line;
+      EXPECT_FALSE(line.starts_with("#") || line.starts_with("|")) << line;
+    }
+  }
+}
+
 TEST(Help, IsNarrowerInANarrowTerminal) {
   EXPECT_EQ(help_columns({}), 80);
   EXPECT_EQ(help_columns({.is_terminal = true, .columns = 60}), 60);
@@ -133,7 +152,10 @@ bool is_there(const std::string& program) {
 
 TEST(ManPages, ThereIsOneForEachCommand) {
   const std::vector<ManPage> pages = all_pages();
-  ASSERT_EQ(pages.size(), declared_commands().commands.size() + 1);
+  const CommandRow root = declared_commands();
+  const auto listed = std::ranges::count_if(
+      root.commands, [](const CommandRow& command) { return !command.task.empty(); });
+  ASSERT_EQ(pages.size(), static_cast<size_t>(listed) + 1);
   EXPECT_EQ(pages[0].name, "ncclog");
   EXPECT_EQ(pages[1].name, "ncclog-analyze");
   EXPECT_EQ(pages[1].text.find(".TH \"NCCLOG-ANALYZE\" 1 \"2026-11-21\" \"ncclog 1.2.3\""), 0U)
@@ -148,12 +170,15 @@ TEST(ManPages, NameEveryCommandAndFlag) {
     ASSERT_NE(command, nullptr) << page.name;
     const std::string text = plain(page.text);
     for (const FlagRow& flag : command->flags) {
+      if (flag.is_hidden) continue;
       EXPECT_NE(text.find(join(flag.names, ", ")), std::string::npos) << page.name;
     }
     for (const CommandRow& below : command->commands) {
+      if (below.task.empty()) continue;
       EXPECT_NE(text.find(below.help.substr(1)), std::string::npos) << page.name << below.path;
       if (path.empty()) continue;  // That one has a page of its own.
       for (const FlagRow& flag : below.flags) {
+        if (flag.is_hidden) continue;
         EXPECT_NE(text.find(join(flag.names, ", ")), std::string::npos) << below.path;
       }
     }
@@ -164,6 +189,7 @@ TEST(ManPages, TextMeansItselfInRoff) {
   const CommandRow root{.help = "root",
                         .commands = {{.path = "x",
                                       .help = "say 'a-b' \\n ~ ^ `c`",
+                                      .task = "One",
                                       .notes = "Examples:\n  .so /etc/passwd\n\n'quoted' begins"}}};
   const std::string text = write_man_pages(root, "1", "").back().text;
   EXPECT_NE(text.find("Say \\(aqa\\-b\\(aq \\en \\(ti \\(ha \\(gac\\(ga.\n"), std::string::npos)
@@ -217,6 +243,7 @@ TEST(Completion, OffersEveryCommandAndFlagWithItsHelp) {
     words.emplace_back("");
     const std::string below = "\n" + completions(root, words);
     for (const CommandRow& each : command->commands) {
+      if (each.task.empty()) continue;
       EXPECT_NE(below.find("\n" + std::string(last_word(each)) + "\t" + each.help + "\n"),
                 below.npos)
           << each.path << " in" << below;
@@ -224,6 +251,7 @@ TEST(Completion, OffersEveryCommandAndFlagWithItsHelp) {
     words.back() = "-";
     const std::string flags = "\n" + completions(root, words);
     for (const FlagRow& flag : command->flags) {
+      if (flag.is_hidden) continue;
       for (const std::string& name : flag.names) {
         EXPECT_NE(flags.find("\n" + name + "\t" + flag.help + "\n"), flags.npos)
             << command->path << " " << name;

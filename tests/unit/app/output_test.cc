@@ -102,6 +102,7 @@ TEST(OutputFile, IsNeverOneOfTheLogs) {
 
 Report report_with(std::vector<Severity> severities, InputStatus status = InputStatus::Whole) {
   Report report;
+  report.diagnosis.verdict.status = VerdictStatus::NothingFound;
   for (const Severity severity : severities) {
     report.diagnosis.findings.emplace_back().severity = severity;
   }
@@ -115,6 +116,12 @@ struct StatusRow {
   FailOn fail_on;
   int status;
 };
+
+TEST(ExitStatus, WhatCannotBeJudgedIsNotFine) {
+  Report report = report_with({});
+  report.diagnosis.verdict.status = VerdictStatus::CannotJudge;
+  EXPECT_EQ(exit_status(report, FailOn::Never), ExitStatus::Partial);
+}
 
 TEST(ExitStatus, FindingsCountFromTheSeverityAskedFor) {
   using enum Severity;
