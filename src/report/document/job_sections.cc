@@ -231,8 +231,7 @@ Section ranks_section(const Job& job, const std::vector<int>& attributed) {
     }
     KeyValues tally{.tally = true};
     for (const auto& [word, count] : states) {
-      // How far the initialisation came says nothing of how the rank ended.
-      tally.rows.push_back({std::to_string(count), word == "complete" ? "init done" : word});
+      tally.rows.push_back({std::to_string(count), column_heading(word)});
     }
     for (const auto& [word, count] : ends_of_ranks(job)) {
       tally.rows.push_back({std::to_string(count), word});

@@ -10,14 +10,19 @@
 namespace ncclog {
 namespace {
 
-constexpr int kFormatVersion = 1;  ///< Another one whenever a table changes its columns.
+constexpr int kFormatVersion = 2;  ///< Another one whenever a table changes its columns.
 
 std::string create_statement(const TableKind& table) {
   std::string columns;
   for (const Column& column : table.columns) {
     columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", column.sql_name(), column.type);
   }
-  return fmt::format("CREATE TABLE {}({});\n", table.sql_name(), columns);
+  std::string statements = fmt::format("CREATE TABLE {}({});\n", table.sql_name(), columns);
+  if (!table.older_name.empty()) {
+    statements +=
+        fmt::format("CREATE VIEW {} AS SELECT * FROM {};\n", table.older_name, table.sql_name());
+  }
+  return statements;
 }
 
 std::string index_statements(const TableKind& table) {

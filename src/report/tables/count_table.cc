@@ -262,9 +262,14 @@ void add_outside(const JobCalls& calls, const JobIterations& found, std::vector<
   const auto usual = std::ranges::max_element(
       outside, [](const auto& a, const auto& b) { return a.second < b.second; });
   if (usual == outside.end()) return;
-  all.push_back(fmt::format("before the first iteration: {}; behind the last one: {}{}.",
-                            calls_text(usual->first.first), calls_text(usual->first.second),
-                            outside.size() > 1 ? "; in most processes" : ""));
+  std::vector<std::string> parts;
+  const auto& [before, after] = usual->first;
+  if (!before.empty()) parts.push_back("before the first iteration: " + calls_text(before));
+  if (!after.empty()) parts.push_back("after the last one: " + calls_text(after));
+  if (!parts.empty()) {
+    all.push_back(
+        fmt::format("{}{}.", join(parts, "; "), outside.size() > 1 ? "; in most processes" : ""));
+  }
   if (found.unsplit > 0) {
     all.push_back(fmt::format("In {} no iteration was found; its calls are \"before\".",
                               plural(found.unsplit, "process")));
@@ -465,32 +470,10 @@ std::string names_where(IsSuch is_such) {
   return names.empty() ? last : fmt::format("{} and {}", join(names, ", "), last);
 }
 
-/// What a count of elements is about.
-std::string bytes_note() {
-  const auto is_whole = [](const OperationTraits& operation) {
-    return operation.has_kernel() && operation.sent == operation.received;
-  };
-  const auto is_given = [](const OperationTraits& operation) {
-    return operation.has_kernel() && operation.receives_blocks();
-  };
-  const auto is_received = [](const OperationTraits& operation) {
-    return operation.has_kernel() && operation.sends_blocks();
-  };
-  const auto is_of_peer = [](const OperationTraits& operation) {
-    return operation.is_collective() && !operation.has_kernel();
-  };
-  return fmt::format(
-      "Bytes are the count times the element size: of {} the buffer, of {} what a rank sends, of "
-      "{} "
-      "what it receives, of {} the part of one peer, of {} the message.",
-      names_where(is_whole), names_where(is_given), names_where(is_received),
-      names_where(is_of_peer), names_where(std::mem_fn(&OperationTraits::is_message)));
-}
-
 void add_notes(std::vector<std::string>& notes, const CallCountTable& counts) {
   notes.push_back(source_note(counts));
   if (counts.coll_processes + counts.trace_processes + counts.dump_processes == 0) return;
-  notes.push_back(bytes_note());
+  notes.push_back("What elements and bytes are of each operation: 'ncclog help counting'.");
   const bool in_bytes = std::ranges::any_of(
       counts.rows, [](const CountRow& row) { return !row.sum.elements && row.sum.bytes; });
   if (in_bytes) {
@@ -541,6 +524,20 @@ std::string folding_note(const std::vector<CountRow>& rows, const std::vector<Co
 }
 
 }  // namespace
+
+std::string count_sentence(const Job& job, const JobCalls& calls) {
+  const CallCountTable counts = count_calls(job, calls, nullptr, {CountBy::Op});
+  const size_t processes = counts.coll_processes + counts.trace_processes + counts.dump_processes;
+  if (processes == 0) return source_note(counts);
+  OpCounts by_op;
+  uint64_t all = 0;
+  for (const CountRow& row : counts.rows) {
+    by_op[row.keys.front().text] += row.sum.calls;
+    all += row.sum.calls;
+  }
+  return fmt::format("{} of {}: {}.", plural(static_cast<int64_t>(all), "call"),
+                     plural(static_cast<int64_t>(processes), "process"), calls_text(by_op));
+}
 
 Table count_table(const Job& job, const JobCalls& calls, const JobIterations* iterations,
                   const std::vector<CountBy>& by, bool may_fold) {

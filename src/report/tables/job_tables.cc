@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "base/text.h"
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/who_waits.h"
+#include "diagnose/outcome/outcome.h"
 #include "model/job.h"
 #include "model/timeline.h"
 #include "report/tables/tables.h"
@@ -26,9 +28,9 @@ namespace ncclog {
 
 // Which rank is the stuck one? A row per rank, the ones that never spoke included.
 //
-//   rank  host         pid   gpu  state     calls  note                     last_at
-//      1  gpu-node-01  1608    1  complete     26  3 fewer collectives than most  logs/nccl.1608:51
-//      2                          not_seen         no line of it was found
+//   rank  host         pid   gpu  state      end     calls  note                           last_line
+//      1  gpu-node-01  1608    1  init_done  failed     26  3 fewer collectives than most  …
+//      2                          not_seen                  no line of it was found
 
 namespace {
 
@@ -63,19 +65,27 @@ std::string calls_note(const Job& job, const Membership& in) {
                      std::abs(more) == 1 ? "" : "s");
 }
 
+/// How far the initialisation came says nothing of how the rank ended: "complete" would.
+std::string_view state_word(RankState state) {
+  return state == RankState::Complete ? "init_done" : to_string(state);
+}
+
 /// `rank` is the one that the process drives; nullptr: it has a rank of its own, or none.
 void add_process(const Job& job, const Process& process, const CommRank* rank, const Membership& in,
                  Table& table) {
   const bool counted = in.comm != nullptr && in.comm->calls.has_value();
   const std::string calls = calls_note(job, in);
   const std::string cut = process.cut ? "file is cut" : "";
+  const EndState end =
+      outcome_of(job).processes[static_cast<size_t>(&process - job.processes.data())].state;
   table.add(rank == nullptr ? process.rank : rank->rank, process.host, process.pid,
             rank == nullptr ? process.cuda_dev : rank->cuda_dev,
-            rank == nullptr ? process.bus_id : rank->bus_id,
-            to_string(in.rank == nullptr ? RankState::Unknown : in.rank->state),
+            state_word(in.rank == nullptr ? RankState::Unknown : in.rank->state),
+            end == EndState::Unknown ? std::string_view() : to_string(end),
             counted ? std::optional(in.rank->calls) : std::nullopt,
             calls.empty() || cut.empty() ? calls + cut : calls + ", " + cut,
-            place_name(job, process.last), last_text(job, process));
+            last_text(job, process), place_name(job, process.last),
+            rank == nullptr ? process.bus_id : rank->bus_id);
 }
 
 /// A process that drives several ranks has a row for each of them.
@@ -93,8 +103,8 @@ void add_unseen_rows(const Job& job, Table& table) {
   if (job.communicators.empty()) return;
   for (const CommRank& rank : job.communicators.front().ranks) {
     if (rank.state != RankState::NotSeen || spoken.contains(rank.rank)) continue;
-    table.add(rank.rank, "", -1, -1, "", to_string(rank.state), -1, "no line of it was found", "",
-              "");
+    table.add(rank.rank, "", -1, -1, to_string(rank.state), "", -1, "no line of it was found", "",
+              "", "");
   }
 }
 
@@ -284,18 +294,52 @@ Table network_table(const Job& job) {
 
 namespace {
 
-/// How far the order of the rows can be trusted.
-std::string order_note(const Timeline& timeline) {
-  if (timeline.timed_processes == 0) {
-    return "Not every line carries a time, so each process stands for itself: its rows are in "
-           "order, those of different processes are not.";
+/// A row that has a place in time: its own, or that of the dated row above it in its file.
+struct PlacedRow {
+  const Milestone* milestone;
+  std::optional<std::pair<int, int64_t>> time;  ///< Year and nanoseconds; nullopt: none is known.
+};
+
+/// In time where times are known. Rows without a time stay behind the dated row above them in their
+/// file, whoever printed it; those that have none above them come first, process by process.
+std::vector<PlacedRow> in_time(const Timeline& timeline) {
+  int year = 0;
+  int64_t zoned = 0;
+  for (const Milestone& milestone : timeline.milestones) {
+    year = std::max(year, milestone.year);
+    if (!milestone.time.empty()) zoned += milestone.has_zone ? 1 : -1;
   }
-  std::string note =
-      fmt::format("{} in one order by the times in their lines; hosts' clocks may differ.",
-                  plural(timeline.timed_processes, "process"));
-  if (timeline.untimed_processes > 0) {
-    note += fmt::format(" Then {} without times on every line, each for itself.",
-                        plural(timeline.untimed_processes, "process"));
+  std::map<SourceRef, std::pair<int, int64_t>> dated;
+  for (const Milestone& milestone : timeline.milestones) {
+    if (milestone.time.empty() || milestone.has_zone != (zoned > 0)) continue;
+    dated[milestone.where] = {milestone.year == 0 ? year : milestone.year, milestone.nanoseconds};
+  }
+  std::vector<PlacedRow> rows;
+  for (const Milestone& milestone : timeline.milestones) {
+    PlacedRow& row = rows.emplace_back(PlacedRow{&milestone, std::nullopt});
+    const auto below = dated.upper_bound(milestone.where);
+    if (below == dated.begin()) continue;
+    const auto& [where, time] = *std::prev(below);
+    if (where.unit == milestone.where.unit) row.time = time;
+  }
+  std::ranges::stable_sort(rows, {}, &PlacedRow::time);
+  return rows;
+}
+
+/// How far the order of the rows can be trusted.
+std::string order_note(std::span<const PlacedRow> rows) {
+  const auto undated = static_cast<size_t>(std::ranges::count_if(
+      rows, [](const PlacedRow& row) { return row.milestone->time.empty(); }));
+  if (undated == rows.size()) {
+    return "No line carries a time, so each process stands for itself: its rows are in order, "
+           "those of different processes are not.";
+  }
+  std::string note = "In one order by the times in the lines; hosts' clocks may differ.";
+  if (undated > 0) {
+    note += fmt::format(
+        " {} without a time: behind the dated row above them in their file, or first, process by "
+        "process.",
+        undated == 1 ? "1 row is" : fmt::format("{} rows are", undated));
   }
   return note;
 }
@@ -305,7 +349,9 @@ std::string order_note(const Timeline& timeline) {
 Table timeline_table(const Job& job) {
   Table table = table_of("timeline");
   const Timeline timeline = build_timeline(job);
-  for (const Milestone& milestone : timeline.milestones) {
+  const std::vector<PlacedRow> rows = in_time(timeline);
+  for (const auto& [row, time] : rows) {
+    const Milestone& milestone = *row;
     const Process& process = process_at(job, milestone.process);
     table.add(process.rank, process.host, process.pid, milestone.time, milestone.what,
               milestone.detail, place_name(job, milestone.where));
@@ -315,7 +361,7 @@ Table timeline_table(const Job& job) {
     return table;
   }
   if (timeline.timed_processes + timeline.untimed_processes > 1) {
-    table.notes.push_back(order_note(timeline));
+    table.notes.push_back(order_note(rows));
   }
   if (timeline.warnings_omitted > 0) {
     table.notes.push_back(

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/safe_json.h"
+#include "diagnose/perf/verdict/perf_words.h"
 #include "model/job.h"
 
 namespace ncclog {
@@ -28,12 +29,33 @@ Json json_row(std::span<const std::string> columns, std::span<const Cell> cells)
   return row;
 }
 
-std::string shown(const Cell& cell) { return printable(cell_text(cell)); }
+/// What a person reads in a column: bytes with a unit, all else as it stands.
+std::string shown(const Table& table, size_t column, const Cell& cell) {
+  const auto* number = std::get_if<int64_t>(&cell);
+  const bool is_bytes = number != nullptr && table.columns[column] == "bytes";
+  return is_bytes ? bytes_text(*number) : printable(cell_text(cell));
+}
 
 int column_width(const Table& table, size_t column) {
   int width = display_width(table.columns[column]);
-  for (const auto& row : table.rows) width = std::max(width, display_width(shown(row[column])));
+  for (const auto& row : table.rows) {
+    width = std::max(width, display_width(shown(table, column, row[column])));
+  }
   return width;
+}
+
+/// Says which columns a terminal of that width has no room for, and what shows them.
+std::string hidden_note(const Table& table, std::span<const ShownColumn> columns,
+                        std::span<const int> widths, int width) {
+  std::vector<std::string> hidden;
+  int begin = 0;
+  for (const ShownColumn& column : columns) {
+    if (begin >= width) hidden.push_back(table.columns[column.index]);
+    begin += widths[column.index] + 2;
+  }
+  if (hidden.empty()) return {};
+  return fmt::format("No room at {} columns for {}: '| less -S' or --format csv has all.", width,
+                     join(hidden, ", "));
 }
 
 /// The text of each shown column, as wide as `widths`; cut to `width` columns if that is above 0.
@@ -144,6 +166,7 @@ std::string column_heading(std::string name) {
 
 std::string write_table_text(const Table& table, const TextStyle& style, bool fit) {
   std::string out;
+  std::string hidden;
   const int width = fit ? std::max(style.width, TextStyle::kMinWidth) : 0;
   if (!table.rows.empty()) {
     const std::vector<ShownColumn> columns = shown_columns(table);
@@ -155,10 +178,13 @@ std::string write_table_text(const Table& table, const TextStyle& style, bool fi
         text_line(columns, widths, width, [&](size_t c) { return table.columns[c]; });
     out += paint(heading, Tone::Strong, style) + "\n";
     for (const auto& row : table.rows) {
-      out += text_line(columns, widths, width, [&](size_t c) { return shown(row[c]); }) + "\n";
+      out += text_line(columns, widths, width, [&](size_t c) { return shown(table, c, row[c]); }) +
+             "\n";
     }
+    if (width > 0) hidden = hidden_note(table, columns, widths, width);
   }
-  if (!out.empty() && !table.notes.empty()) out += "\n";
+  if (!out.empty() && !(table.notes.empty() && hidden.empty())) out += "\n";
+  if (!hidden.empty()) out += hang("", hidden, style);
   for (const std::string& note : table.notes) out += hang("", printable(note), style);
   return out;
 }

@@ -172,6 +172,7 @@ struct TableRow {
   std::string_view name;
   Stream stream;
   Build build;
+  std::string_view older_name;
   Indexes indexes;
 };
 
@@ -184,7 +185,8 @@ constexpr TableKind kind_of(const TableRow& row) {
   const auto is_other = [&](const Column& column) { return column.table != row.name; };
   const Column* first = std::ranges::find(kColumns, row.name, &Column::table);
   const Column* last = std::find_if(first, std::end(kColumns), is_other);
-  return {row.name, first->help, {first + 1, last}, row.indexes, row.stream, row.build};
+  return {row.name,   first->help, {first + 1, last}, row.indexes,
+          row.stream, row.build,   row.older_name};
 }
 
 constexpr auto kTables = [] {
@@ -226,7 +228,9 @@ const TableKind* find_table_kind(std::string_view name) {
 
 const TableKind* find_sql_table(std::string_view name) {
   const std::string word = lower_case(name);
-  const auto found = std::ranges::find(kTables, word, &TableKind::sql_name);
+  const auto found = std::ranges::find_if(kTables, [&](const TableKind& kind) {
+    return kind.sql_name() == word || (!word.empty() && kind.older_name == word);
+  });
   return found == std::end(kTables) ? nullptr : found;
 }
 

@@ -42,6 +42,7 @@ struct TableKind {
   // holds them.
   void (*stream)(const Report& report, const RowTaker& take) = nullptr;
   Table (*build)(const Job& job) = nullptr;  ///< With its notes: one of `show`.
+  std::string_view older_name = {};          ///< Under which the database has it, too; empty: none.
 
   bool has_rows() const { return stream != nullptr || build != nullptr; }
   void each_row(const Report& report, const RowTaker& take) const;  ///< Hands on all, in order.
@@ -118,7 +119,7 @@ std::string_view parent_id(const Job& job, const Communicator& comm);
 //
 //   iterations 1-5 are identical: 4 AllGather, 4 ReduceScatter, 1 AllReduce in each of 8 processes
 //   iteration 0 differs: + 1 Broadcast
-//   before the first iteration: 1 AllReduce; behind the last one: 1 AllReduce
+//   before the first iteration: 1 AllReduce; after the last one: 1 AllReduce
 
 /// Each sentence about the iterations: how they were cut and how sure that is, the usual ones, the
 /// odd ones, the processes that depart from the others, the calls outside of them.
@@ -149,6 +150,9 @@ void each_single_row(const std::vector<CountRow>& rows, const std::vector<CountB
 /// stay those of one iteration.
 std::vector<CountRow> folded_rows(const std::vector<CountRow>& rows,
                                   const std::vector<CountBy>& by);
+
+/// All calls in a sentence: "272 calls of 8 processes: 100 AllGather, …".
+std::string count_sentence(const Job& job, const JobCalls& calls);
 
 /// One row for each combination of what it is counted by; notes say where the numbers come from,
 /// what they mean and what is missing, and describe the iterations. `iterations` may be nullptr.

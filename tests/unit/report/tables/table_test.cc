@@ -39,6 +39,17 @@ TEST(Table, TextIsCutToTheWidthWhereAsked) {
             "  10  b      evil\\x1b[2J\uFFFD\n");
 }
 
+TEST(Table, SaysWhichColumnsHaveNoRoom) {
+  Table table{.name = "ranks", .columns = {"rank", "bytes", "last_at", "last_line"}};
+  table.add(0, 1536, std::string(60, 'x'), "the line");
+  table.add(1, 4096, "y", "another");
+  EXPECT_EQ(write_table_text(table, {.width = 40}, true),
+            "rank   bytes  last_at                  …\n"
+            "   0  1.5 kB  xxxxxxxxxxxxxxxxxxxxxxxxx…\n"
+            "   1   4 KiB  y                        …\n\n"
+            "No room at 40 columns for last_line: '|\nless -S' or --format csv has all.\n");
+}
+
 TEST(Table, TextWithoutRowsIsItsNotes) {
   EXPECT_EQ(write_table_text({.name = "env", .columns = {"name"}, .notes = {"Nothing."}}, {}, true),
             "Nothing.\n");

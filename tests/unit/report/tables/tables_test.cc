@@ -35,17 +35,16 @@ std::string csv(std::string_view table, std::string_view log) {
 }
 
 TEST(Tables, RanksShowWhoIsBehindAndWhoNeverSpoke) {
-  EXPECT_EQ(
-      csv("ranks", kTablesLog),
-      "rank,host,pid,gpu,bus_id,state,calls,note,last_at,last_line\n"
-      "0,trainbox,501,0,1b000,complete,2,,log.txt:10,trainbox:501:501 [0] NCCL INFO "
-      "AllReduce: opCount 1 sendbuff 0x1 recvbuff 0x2 count 64 datatype 7 op 0 root 0 comm "
-      "0x55aa [nranks=3] stream 0x5\n"
-      "1,trainbox,502,1,43000,started,1,1 fewer collective than most,log.txt:11,trainbox:502:502 "
-      "[1] NCCL "
-      "INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 64 datatype 7 op 0 root 0 "
-      "comm 0x66bb [nranks=3] stream 0x5\n"
-      "2,,,,,not_seen,,no line of it was found,,\n");
+  EXPECT_EQ(csv("ranks", kTablesLog),
+            "rank,host,pid,gpu,state,end,calls,note,last_line,last_at,bus_id\n"
+            "0,trainbox,501,0,init_done,unfinished,2,,trainbox:501:501 [0] NCCL INFO "
+            "AllReduce: opCount 1 sendbuff 0x1 recvbuff 0x2 count 64 datatype 7 op 0 root 0 comm "
+            "0x55aa [nranks=3] stream 0x5,log.txt:10,1b000\n"
+            "1,trainbox,502,1,started,unfinished,1,1 fewer collective than most,trainbox:502:502 "
+            "[1] NCCL "
+            "INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 64 datatype 7 op 0 root 0 "
+            "comm 0x66bb [nranks=3] stream 0x5,log.txt:11,43000\n"
+            "2,,,,not_seen,,,no line of it was found,,,\n");
 }
 
 TEST(Tables, CommunicatorsShowStatesAndWhoIsMissing) {
@@ -151,8 +150,11 @@ TEST(TableKinds, RowsHaveACellForEachColumn) {
 }
 
 TEST(TableKinds, OfShowHaveNamesThatSqlTakes) {
-  const std::map<std::string_view, std::string_view> kRenamed = {
-      {"of", "of_what"}, {"on", "hangs_on"}, {"check", "verdict"}, {"group", "process_group"}};
+  const std::map<std::string_view, std::string_view> kRenamed = {{"of", "of_what"},
+                                                                 {"on", "hangs_on"},
+                                                                 {"check", "verdict"},
+                                                                 {"group", "process_group"},
+                                                                 {"end", "end_state"}};
   for (const TableKind& kind : table_kinds()) {
     EXPECT_EQ(kind.sql_name().find('-'), std::string::npos) << kind.name;
     EXPECT_EQ(kind.sql_help(), "as 'show " + std::string(kind.name) + "'");
@@ -168,6 +170,7 @@ TEST(TableKinds, OfShowHaveNamesThatSqlTakes) {
 TEST(TableKinds, AreFoundInAnyCase) {
   EXPECT_EQ(find_sql_table("Findings"), find_sql_table("findings"));
   EXPECT_EQ(find_sql_table("finding"), nullptr);
+  EXPECT_EQ(find_sql_table("members"), find_sql_table("comm_members"));
 }
 
 TEST(TableKinds, DocumentationFitsTheWidth) {
