@@ -196,7 +196,10 @@ Answer RuleJudge::judge(const FactCondition& condition, const Instance& instance
                         std::vector<Hit>& hits) {
   const FactValue* value = view_.fact_about(*condition.fact, instance);
   if (value == nullptr) return unknown_because("no host or rank is known");
-  if (!value->known()) return unknown_because("the log does not tell the fact");
+  if (!value->known()) {
+    return unknown_because(value->why.empty() ? std::string_view("the log does not tell the fact")
+                                              : std::string_view(value->why));
+  }
   if (steps_ != nullptr) {
     steps_->back().value = fact_text(*value) + (value->what.empty() ? "" : ": ") + value->what;
   }

@@ -20,12 +20,6 @@
 namespace ncclog {
 namespace {
 
-std::map<std::string_view, const Rule*> by_id(const Rulebook& rulebook) {
-  std::map<std::string_view, const Rule*> rules;
-  for (const Rule& rule : rulebook.rules) rules.emplace(rule.id, &rule);
-  return rules;
-}
-
 std::string examples_block(std::string_view name, const std::vector<Example>& examples) {
   std::string out;
   for (const Example& example : examples) {
@@ -40,61 +34,63 @@ std::string examples_block(std::string_view name, const std::vector<Example>& ex
 
 }  // namespace
 
+std::map<std::string_view, const Rule*> rules_by_id(const Rulebook& rulebook) {
+  std::map<std::string_view, const Rule*> rules;
+  for (const Rule& rule : rulebook.rules) rules.emplace(rule.id, &rule);
+  return rules;
+}
+
 const Rule& required_rule(const Rulebook& rulebook, std::string_view id) {
   if (const Rule* rule = find_rule(rulebook, id)) return *rule;
   throw Error(fmt::format("unknown rule '{}'", id), "rules",
-              hint_for(id, keys_of(by_id(rulebook)), "see 'ncclog rules list'"));
+              hint_for(id, keys_of(rules_by_id(rulebook)), "see 'ncclog rules list'"));
 }
 
-std::string list_rules(const Rulebook& rulebook) {
-  size_t width = 0;
-  for (const Rule& rule : rulebook.rules) width = std::max(width, rule.id.size());
-  std::string out;
-  for (const auto& [id, rule] : by_id(rulebook)) {
-    out += fmt::format("{:<{}}  {:<7}  {:<8}  {:<7}  {}\n", id, width, to_string(rule->severity),
-                       to_string(rule->confidence), to_string(rule->role), printable(rule->title));
-  }
-  return out;
-}
-
-std::string show_rule(const Rulebook& rulebook, std::string_view id) {
+std::string show_rule(const Rulebook& rulebook, std::string_view id, bool source) {
+  using Blocks = std::vector<std::pair<std::string_view, std::vector<std::string>>>;
   const Rule& rule = required_rule(rulebook, id);
   const std::string grade = fmt::format("{}, {}, {}", to_string(rule.severity),
                                         to_string(rule.confidence), to_string(rule.role));
+  const Blocks said = {{"id", {rule.id}},
+                       {"title", {rule.title}},
+                       {"grade", {grade}},
+                       {"message", {rule.source->find("message")->text}},
+                       {"why", {rule.why}},
+                       {"check", rule.check},
+                       {"fix", rule.fix},
+                       {"do not", rule.do_not},
+                       {"references", rule.references},
+                       {"explains", {join(rule.explains, ", ")}},
+                       {"related", {join(rule.related, ", ")}}};
+  std::string out;
+  // What a rule does not say has no line.
+  const auto add = [&out](const Blocks& blocks) {
+    for (const auto& [name, texts] : blocks) {
+      std::string_view label = name;
+      for (const std::string& text : texts) {
+        if (text.empty()) continue;
+        out += fmt::format("{:<12}{}\n", std::exchange(label, ""), printable(text));
+      }
+    }
+  };
+  add(said);
+  if (!source) {
+    const auto most = std::min<size_t>(rule.fires.size(), 1);
+    return out + examples_block("fires on", {rule.fires.begin(), rule.fires.begin() + most});
+  }
   std::vector<std::string> needs;
   for (const Fact* need : rule.needs) needs.emplace_back(need->name);
-  // What a rule does not say has no line.
-  const std::pair<std::string_view, std::vector<std::string>> blocks[] = {
-      {"id", {rule.id}},
-      {"title", {rule.title}},
-      {"grade", {grade}},
-      {"file", {rule.path}},
-      {"per", {rule.per == Scope::Job ? "" : std::string(to_string(rule.per))}},
-      {"judged", {rule.last_resort ? "where no other rule found an error or a warning" : ""}},
-      {"shown", {rule.is_harmless ? "on a screen with -v only" : ""}},
-      {"stands", {rule.tells_end ? "before findings as severe that say nothing of the end" : ""}},
-      {"over", {rule.of_all_runs ? "all runs of the logs together" : ""}},
-      {"cost", {rule.halves_bandwidth ? "at least half of the bandwidth" : ""}},
-      {"needs", {join(needs, ", ")}},
-      {"when", {flow_text(*rule.when.node)}},
-      {"headline", {rule.headline.empty() ? "" : rule.source->find("headline")->text}},
-      {"message", {rule.source->find("message")->text}},
-      {"why", {rule.why}},
-      {"check", rule.check},
-      {"fix", rule.fix},
-      {"do not", rule.do_not},
-      {"references", rule.references},
-      {"explains", {join(rule.explains, ", ")}},
-      {"same ranks", {join(rule.explains_same_ranks, ", ")}},
-      {"related", {join(rule.related, ", ")}}};
-  std::string out;
-  for (const auto& [name, texts] : blocks) {
-    std::string_view label = name;
-    for (const std::string& text : texts) {
-      if (text.empty()) continue;
-      out += fmt::format("{:<12}{}\n", std::exchange(label, ""), printable(text));
-    }
-  }
+  add({{"file", {rule.path}},
+       {"per", {rule.per == Scope::Job ? "" : std::string(to_string(rule.per))}},
+       {"judged", {rule.last_resort ? "where no other rule found an error or a warning" : ""}},
+       {"shown", {rule.is_harmless ? "on a screen with -v only" : ""}},
+       {"stands", {rule.tells_end ? "before findings as severe that say nothing of the end" : ""}},
+       {"over", {rule.of_all_runs ? "all runs of the logs together" : ""}},
+       {"cost", {rule.halves_bandwidth ? "at least half of the bandwidth" : ""}},
+       {"needs", {join(needs, ", ")}},
+       {"when", {flow_text(*rule.when.node)}},
+       {"headline", {rule.headline.empty() ? "" : rule.source->find("headline")->text}},
+       {"same ranks", {join(rule.explains_same_ranks, ", ")}}});
   return out + examples_block("fires on", rule.fires) + examples_block("quiet on", rule.quiet);
 }
 
@@ -164,6 +160,19 @@ std::vector<ExplainedInstances> explain_instances(const Rule& rule, JobView& vie
   return groups;
 }
 
+/// What an undecided rule lacks: the conditions of which the logs do not tell, and why.
+std::string undecided_sentence(const ExplainedInstances& instances) {
+  std::vector<std::string> open;
+  for (const ExplainedStep& step : instances.steps) {
+    if (step.answer != Answer::Unknown || step.reason.empty()) continue;
+    std::string text = fmt::format("{} ({})", step.condition, step.reason);
+    if (std::ranges::find(open, text) == open.end()) open.push_back(std::move(text));
+  }
+  if (open.empty()) return "Nothing excludes it, but something that it asks for is unknown.";
+  return fmt::format("Nothing excludes it. These logs leave open what would decide it: {}.",
+                     few_of(open, 2, "; "));
+}
+
 std::pair<Standing, std::string> outcome_of(const Rule& rule, const Explanation& explanation,
                                             const Found& found) {
   const auto finding = found.findings.find(rule.id);
@@ -182,7 +191,7 @@ std::pair<Standing, std::string> outcome_of(const Rule& rule, const Explanation&
     return {Standing::NotJudged, "It is a last resort, and other rules found something."};
   }
   if (best == Answer::Unknown) {
-    return {Standing::Undecided, "Nothing excludes it, but something that it asks for is unknown."};
+    return {Standing::Undecided, undecided_sentence(explanation.instances.front())};
   }
   return {Standing::DoesNotHold, "It does not hold."};
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,11 +18,13 @@
 
 namespace ncclog {
 
-/// One line per rule, by id: id, severity, confidence, role, title.
-std::string list_rules(const Rulebook& rulebook);
+/// The rules by id.
+std::map<std::string_view, const Rule*> rules_by_id(const Rulebook& rulebook);
 
-/// Everything about one rule. Throws Error with the nearest id if there is none of that id.
-std::string show_rule(const Rulebook& rulebook, std::string_view id);
+/// One rule as it speaks to users: what it means, a line that makes it fire, what helps; with
+/// `source` also its file, when it fires and all its examples. Throws Error with the nearest id if
+/// there is none of that id.
+std::string show_rule(const Rulebook& rulebook, std::string_view id, bool source);
 
 /// The rule of that id. Throws Error with the nearest id if there is none.
 const Rule& required_rule(const Rulebook& rulebook, std::string_view id);

@@ -190,27 +190,26 @@ TEST(Rulebook, TestShowsWhatStandsBehindANul) {
                "my-rule must say \"I\\x00B\", but says: It happened.\\x0aIt happened.");
 }
 
-TEST(Rulebook, ListAndShowSayWhatARuleIs) {
+TEST(Rulebook, ShowSaysWhatARuleIs) {
   Rule first = sample_rule("first", kClosed, "check: [look, again]\n");
   first.fires.front().name = "both ends";
   const Rulebook rulebook = rulebook_of({std::move(first), sample_rule("second-rule", kClosed)});
-  EXPECT_EQ(list_rules(rulebook),
-            "first        error    likely    cause    A title\n"
-            "second-rule  error    likely    cause    A title\n");
-  EXPECT_EQ(show_rule(rulebook, "first"),
-            "id          first\n"
-            "title       A title\n"
-            "grade       error, likely, cause\n"
-            "file        rules/first.yaml\n"
-            "when        {event: peer_closed}\n"
-            "message     It happened.\n"
-            "check       look\n"
-            "            again\n"
-            "fires on: both ends\n"
-            "    a\n"
-            "quiet on\n"
-            "    b\n");
-  EXPECT_EQ(error_of([&] { show_rule(rulebook, "firt"); }),
+  const std::string said =
+      "id          first\n"
+      "title       A title\n"
+      "grade       error, likely, cause\n"
+      "message     It happened.\n"
+      "check       look\n"
+      "            again\n";
+  EXPECT_EQ(show_rule(rulebook, "first", false), said + "fires on: both ends\n    a\n");
+  EXPECT_EQ(show_rule(rulebook, "first", true), said +
+                                                    "file        rules/first.yaml\n"
+                                                    "when        {event: peer_closed}\n"
+                                                    "fires on: both ends\n"
+                                                    "    a\n"
+                                                    "quiet on\n"
+                                                    "    b\n");
+  EXPECT_EQ(error_of([&] { show_rule(rulebook, "firt", false); }),
             "rules: unknown rule 'firt' | did you mean 'first'?");
 }
 
