@@ -36,7 +36,12 @@ struct RawFile {
                                      : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
     struct stat file = {};
     if (!descriptor.is_open() || fstat(descriptor.get(), &file) != 0) {
+      const bool is_forbidden = errno == EACCES;
       fail();
+      if (is_forbidden && stat(path.c_str(), &file) == 0) {
+        error +=
+            fmt::format(" (it belongs to uid {}, mode {:04o})", file.st_uid, file.st_mode & 07777U);
+      }
       return;
     }
     if (is_stdin || !S_ISREG(file.st_mode)) return;

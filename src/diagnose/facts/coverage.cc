@@ -278,7 +278,18 @@ std::string capture_stderr(const Job&) {
          "--output-filename DIR.";
 }
 
-std::string capture_whole_files(const Job&) {
+/// A file that exists and may not be read lacks no copy.
+bool is_forbidden(const JobInput& input) {
+  return input.status == InputStatus::Unreadable &&
+         input.note.find("Permission denied") != input.note.npos;
+}
+
+std::string capture_whole_files(const Job& job) {
+  const auto forbidden = std::ranges::find_if(job.inputs, is_forbidden);
+  if (forbidden != job.inputs.end()) {
+    return fmt::format("Let the files be read: chmod a+r {} as their owner, or run ncclog by sudo.",
+                       printable(forbidden->path));
+  }
   return "Copy the files again once the job has ended, and compare their sizes.";
 }
 

@@ -210,8 +210,9 @@ std::set<std::string> mixed_versions(const Job& job, const Banners& banners) {
     if (versions.size() > 1) mixed.merge(versions);
   }
   // Errors of processes that do not speak the same wire format.
-  const bool misunderstand = any_said<BadAddressFamily, BootstrapMessageTruncated,
-                                      SocketHandshakeMismatch, SocketMessageTruncated>(job);
+  const bool misunderstand =
+      any_said<BadAddressFamily, BootstrapMessageTruncated, SocketHandshakeMismatch,
+               SocketMessageTruncated, VersionMismatch>(job);
   if (job.communicators.empty() && banners.size() > 1 && misunderstand) {
     for (const auto& [version, processes] : banners) mixed.insert(version);
   }
@@ -234,6 +235,26 @@ std::string printed_by(const Job& job, const std::vector<int>& processes) {
   return names.empty() ? std::string() : fmt::format(" ({})", few_of(names, kMostNamed, ", "));
 }
 
+/// "2.23.4" of 22304, "2.8.4" of 2804, as nccl.h counts.
+std::string release_of_code(int64_t code) {
+  const int64_t major = code < 10000 ? 1000 : 10000;
+  return fmt::format("{}.{}.{}", code / major, code % major / 100, code % 100);
+}
+
+/// What NCCL itself says of two ranks, where no banners tell more.
+FactValue mismatch_told(const Job& job) {
+  FactValue told = no();
+  for_each_said<VersionMismatch>(job, [&](const Said<VersionMismatch>& said) {
+    const VersionMismatch& mismatch = said.message;
+    if (is_yes(told) || mismatch.rank < 0 || mismatch.other_version <= 0) return;
+    told = yes(fmt::format("Rank {} runs {}, rank {} runs {}.", mismatch.rank,
+                           release_of_code(mismatch.version), mismatch.other_rank,
+                           release_of_code(mismatch.other_version)),
+               {evidence_of(said.record())});
+  });
+  return told;
+}
+
 FactValue mixed_nccl_versions(const Job& job, const Instance&) {
   Banners banners;
   std::map<std::string, Record> lines;
@@ -242,9 +263,11 @@ FactValue mixed_nccl_versions(const Job& job, const Instance&) {
     banners[version].push_back(said.process);
     lines.try_emplace(version, said.record());
   });
-  if (banners.empty()) return unknown();
   const std::set<std::string> mixed = mixed_versions(job, banners);
-  if (mixed.empty()) return no();
+  if (mixed.empty()) {
+    FactValue told = mismatch_told(job);
+    return banners.empty() && !is_yes(told) ? unknown() : told;
+  }
   std::vector<Evidence> evidence;
   for (const std::string& version : mixed) evidence.push_back(evidence_of(lines.at(version)));
   std::vector<std::string> names;

@@ -306,6 +306,10 @@ bool is_asked_for(std::string_view asked, std::string_view value, std::string_vi
   if (asked == "off") return number == 0;
   if (asked == "above") return number > read_number(rival);
   const std::string_view rest = asked.substr(asked.find(' ') + 1);
+  if (asked.starts_with("lacks ")) {
+    const bool is_file = value != "stdout" && value != "stderr" && !value.starts_with("/dev/");
+    return is_file && value.find(rest) == value.npos;
+  }
   if (asked.starts_with("from ")) return number >= read_number(rest);
   if (asked.starts_with("only ")) {
     const auto admitted = admitted_choices(*find_nccl_variable("NCCL_ALGO"), value);
@@ -366,6 +370,9 @@ std::optional<Remark> remark_of(const RemarkRow& row, std::span<const Setting> s
   if (!is_asked_for(row.value, own.value, rival_value)) return std::nullopt;
   if (row.rival.empty()) {
     const bool costs = row.kind == "costly";
+    if (row.kind == "overwritten") {
+      return warning(RemarkKind::Overwritten, std::string(row.what), std::string(row.hint));
+    }
     return note(costs ? RemarkKind::Costly : RemarkKind::Workaround, std::string(row.what),
                 std::string(row.hint.empty() ? "unset it unless this is a test" : row.hint));
   }

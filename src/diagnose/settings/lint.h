@@ -30,6 +30,7 @@ enum class RemarkKind {
   Invalid,         ///< NCCL cannot use the value, or reads another one than is written.
   Contradictory,   ///< Another setting takes its effect away.
   Workaround,      ///< Switches off or forces what NCCL would choose better.
+  Overwritten,     ///< A file to which several processes write, each from its beginning.
   Costly,          ///< Takes much memory, or writes very long logs.
   MatchesNothing,  ///< A filter that admits none of a host's devices.
   MatchesMore,     ///< A filter that admits other devices than were meant.
@@ -42,7 +43,8 @@ enum class RemarkKind {
 /// "unknown", "misspelt", "other_reader": lower case, stable, for scripts.
 constexpr std::string_view enum_words(RemarkKind) {
   return "unknown|misspelt|other_reader|removed|too_new|deprecated|invalid|contradictory|"
-         "workaround|costly|matches_nothing|matches_more|admits_loopback|not_exported|differs|"
+         "workaround|overwritten|costly|matches_nothing|matches_more|admits_loopback|not_exported|"
+         "differs|"
          "config_file";
 }
 
