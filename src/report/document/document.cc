@@ -229,6 +229,11 @@ void write_section(const Section& section, const TextStyle& style, std::string& 
 
 }  // namespace
 
+std::string lead_line(const Document& document, const TextStyle& style) {
+  constexpr int kNeverWrapped = 1'000'000;
+  return render_text({.lead = document.lead}, {.width = kNeverWrapped, .colour = style.colour});
+}
+
 std::string render_text(const Document& document, const TextStyle& style) {
   std::string out = document.lead.word.empty() ? "" : text_of(document.lead, style);
   for (const Section& section : document.sections) write_section(section, style, out);

@@ -203,6 +203,9 @@ void add_items(std::string label, const std::vector<std::string>& items, size_t 
 //
 // No text steers what shows it: all pass through printable(), markdown_text() or html_text().
 
+/// The verdict alone, in one line however long, with a newline at the end.
+std::string lead_line(const Document& document, const TextStyle& style);
+
 /// An empty line between sections, a newline at the end. What folds is left out.
 std::string render_text(const Document& document, const TextStyle& style);
 

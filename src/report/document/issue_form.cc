@@ -1,4 +1,4 @@
-// The issue forms of NCCL, PyTorch and vLLM, filled with what the logs hold: `report --for nccl`.
+// The issue forms of projects, filled with what the logs hold: `analyze --for nccl`.
 //
 //   ### NCCL Version
 //
@@ -18,6 +18,7 @@
 
 #include "base/text.h"
 #include "diagnose/calls/who_waits.h"
+#include "diagnose/facts/coverage.h"
 #include "diagnose/outcome/outcome.h"
 #include "model/timeline.h"
 #include "report/document/document.h"
@@ -97,13 +98,19 @@ Blocks settings(const Report& report) {
   return {Paragraph{"Settings that NCCL reports:"}, environment_table(report.job)};
 }
 
+/// That NCCL logged at INFO: more of it would show no WARN.
+Blocks info_lines(const Report& report) {
+  if (has_spoken(report.job, Subsystem::Init)) return {Paragraph{"NCCL_DEBUG=INFO"}};
+  return first_warning(report);
+}
+
 using Field = Blocks (*)(const Report& report);
 
 /// What the columns of issue_forms.table call them.
 constexpr std::pair<std::string_view, Field> kFields[] = {
-    {"impact", impact},        {"lines", telling_lines}, {"settings", settings},
-    {"version", nccl_version}, {"platform", platform},   {"behavior", what_happened},
-    {"warning", first_warning}};
+    {"impact", impact},         {"lines", telling_lines}, {"settings", settings},
+    {"version", nccl_version},  {"platform", platform},   {"behavior", what_happened},
+    {"warning", first_warning}, {"info", info_lines}};
 
 /// A heading of a form, or something that may be missing with how to find it out; and which fields
 /// hold it. Without a field the logs never do.
@@ -167,6 +174,8 @@ constexpr ReportKind kForms[] = {
      [](const Report& report, const TextStyle&) { return filled("pytorch", report); }},
     {"vllm", "md", "the issue form of vLLM",
      [](const Report& report, const TextStyle&) { return filled("vllm", report); }},
+    {"sglang", "md", "the issue form of SGLang",
+     [](const Report& report, const TextStyle&) { return filled("sglang", report); }},
 };
 
 }  // namespace

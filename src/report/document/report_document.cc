@@ -11,6 +11,7 @@
 #include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/first_failure.h"
+#include "report/perf/perf_report.h"
 #include "report/text_layout.h"
 #include "rules/headline.h"
 #include "rules/verdict.h"
@@ -250,6 +251,9 @@ std::vector<Block> screen_blocks(const Report& report, const Finding& finding, R
   const std::string_view rest = beyond_headline(finding);
   if (!rest.empty()) blocks.push_back(Labelled{"what", std::string(rest)});
   add_grounds(report, finding, reader, std::move(seen), blocks);
+  if (is_main && !report.logs.empty()) {
+    blocks.push_back(Items{"more", {fmt::format("ncclog explain {} {}", finding.id, report.logs)}});
+  }
   return blocks;
 }
 
@@ -495,6 +499,13 @@ Document report_document(const Report& report, Reader reader) {
   if (report.replay) add_replay(*report.replay, reader, document);
   if (report.profile) add_profile(*report.profile, document);
   add_other_findings(report, main, reader, document);
+  // Speed is a question of its own: a job that did its work may still be slow.
+  const bool has_room = !whole && diagnosis.verdict.finding.empty();
+  if (has_room && status_of(perf_report(report.job, report.tool)) == PerfStatus::Slow) {
+    add_section(document, "",
+                {Paragraph{fmt::format("Speed was not judged here; it is low: ncclog perf {}",
+                                       report.logs.empty() ? "LOGS" : report.logs)}});
+  }
   const bool has_logs = !report.job.inputs.empty() || report.job.host_reports.empty();
   for (Section& section : host_sections(report.job, whole || !has_logs)) {
     document.sections.push_back(std::move(section));
