@@ -68,6 +68,7 @@ struct ReportKind {
   std::string_view help;  ///< Of that flag: what is written, without a full stop.
   /// The whole report, with a newline at the end. Only text looks at the style.
   std::string (*write)(const Report& report, const TextStyle& style);
+  bool is_passed_on = true;  ///< A bundle has it.
 };
 
 /// All formats, in the order in which the help lists them; valid for the whole program.
@@ -86,6 +87,10 @@ std::string write_text(const Report& report, const TextStyle& style);
 std::string write_markdown(const Report& report, const TextStyle& style = {});
 std::string write_html(const Report& report, const TextStyle& style = {});
 std::string write_json(const Report& report);  ///< Indented.
+/// Annotations as GitHub's Actions read them ("Workflow commands"), one a finding and one more.
+std::string write_github(const Report& report, const TextStyle& style = {});
+/// Gauges for the textfile collector of Prometheus' node_exporter.
+std::string write_prometheus(const Report& report, const TextStyle& style = {});
 
 // The JSON Schemas of what ncclog writes and reads as JSON or YAML, draft 2020-12. They are made of
 // the tables and names by which the program itself writes and reads, so that a key that is added is

@@ -187,7 +187,9 @@ ExitStatus write_analysis(const AnalyzedLogs& logs, const AnalyzeOptions& option
                           Console& console) {
   const Report& report = logs.report;
   const TextStyle style = console.style(options.color);
-  if (options.format != nullptr) {
+  if (options.by_template) {
+    console.out += write_by_template(report, *options.by_template);
+  } else if (options.format != nullptr) {
     const bool is_for_people = options.format->name == "text";
     console.out += console.quiet && is_for_people ? verdict_line(report, style)
                                                   : options.format->write(report, style);
@@ -229,6 +231,11 @@ void add_analyze_flags(CommandRow& command, AnalyzeOptions& options) {
   add_input_flags(command, options.input);
   add_choice(command, kOutputFlags, "--format", options.format, choices_of(report_kinds()),
              "text for people, json for scripts, markdown for an issue, html for a browser");
+  const auto set_template = [&options](const std::string& name) {
+    options.by_template = find_report_template(name);
+  };
+  add_flag_by(command, kOutputFlags, "--template NAME", set_template,
+              "print the report by a Mustache template: slack, jira, mail, or a file");
   add_output_flags(command, options.outputs);
   add_judging_flags(command, options);
   add_color_flag(command, options.color);

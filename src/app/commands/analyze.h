@@ -18,6 +18,7 @@
 #include "app/read/read_job.h"
 #include "model/job.h"
 #include "report/report.h"
+#include "report/template_report.h"
 #include "rules/rule.h"
 
 namespace ncclog {
@@ -35,6 +36,7 @@ struct AnalyzeOptions {
   std::vector<std::string> with_hosts;  ///< Reports of hosts; may be empty.
   std::string with_replay;              ///< A result of `replay run`; empty: none.
   const ReportKind* format = find_report_kind("text");  ///< nullptr: nothing is printed.
+  std::optional<ReportTemplate> by_template;            ///< Instead of the format.
   std::vector<ReportOutput> outputs;                    ///< Besides; in the formats' order.
   std::string requests;           ///< File for what a merge of parts asks; empty: none.
   std::optional<FailOn> fail_on;  ///< nullopt: error.

@@ -287,6 +287,7 @@ class BundleMaker {
 
   void add_reports() {
     for (const ReportKind& kind : report_kinds()) {
+      if (!kind.is_passed_on) continue;
       const std::string ending(kind.flag == "text" ? "txt" : kind.flag);
       members_["report." + ending] = kind.write(*report_, TextStyle());
       if (kind.name == "text") members_["report." + ending].insert(0, kTextHead);

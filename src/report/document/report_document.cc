@@ -550,6 +550,9 @@ constexpr ReportKind kKinds[] = {
     {"json", "json", "JSON for scripts, schema ncclog.report/2", json},
     {"markdown", "md", "Markdown that fits an issue on GitHub", write_markdown},
     {"html", "html", "one page for a browser, without any request", write_html},
+    {"github", "github", "annotations for GitHub's Actions", write_github, false},
+    {"prometheus", "prometheus", "gauges for node_exporter's textfile collector", write_prometheus,
+     false},
 };
 
 }  // namespace
