@@ -313,7 +313,7 @@ bool asks_for_help(const std::vector<std::string>& arguments) {
 }  // namespace
 
 CommandRow declared_commands() {
-  CommonOptions common;  // Gone with this call: nobody parses with rows that are only read.
+  CommonOptions common;  // Gone with this call: nobody types its flags to rows of this kind.
   return declare_all(common);
 }
 

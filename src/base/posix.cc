@@ -38,6 +38,15 @@ TemporaryFolder::~TemporaryFolder() {
   if (!is_kept_) remove_all_of(path_.c_str());
 }
 
+TemporaryFolder new_temporary_folder() {
+  std::error_code error;
+  const std::filesystem::path beginning = std::filesystem::temp_directory_path(error) / "ncclog-";
+  const Error refusal("no temporary folder can be made", beginning.string() + "XXXXXX",
+                      "set TMPDIR to a folder that can be written");
+  if (error) throw refusal;
+  return TemporaryFolder(beginning, refusal);
+}
+
 std::optional<std::string> read_whole_file(const std::filesystem::path& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return std::nullopt;

@@ -81,6 +81,28 @@ class TemporaryFolder {
   Leftover leftover_;
 };
 
+/// One under the system's temporary folder (TMPDIR). Throws Error if it cannot be made.
+TemporaryFolder new_temporary_folder();
+
+/// Makes another folder the process's working directory, so that reports name what is in it by
+/// short paths. Invariant: the one before is restored.
+class WorkingFolder {
+ public:
+  explicit WorkingFolder(const std::filesystem::path& path)
+      : before_(std::filesystem::current_path()) {
+    std::filesystem::current_path(path);
+  }
+  ~WorkingFolder() {
+    std::error_code ignored;
+    std::filesystem::current_path(before_, ignored);
+  }
+  WorkingFolder(const WorkingFolder&) = delete;
+  WorkingFolder& operator=(const WorkingFolder&) = delete;
+
+ private:
+  std::filesystem::path before_;
+};
+
 /// What is in the file; nullopt: it cannot be read.
 std::optional<std::string> read_whole_file(const std::filesystem::path& path);
 

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <string>
+#include <utility>
+
 #include "support/paths.h"
 #include "support/process.h"
 #include "support/temp_dir.h"
@@ -98,6 +102,44 @@ TEST(Manners, VerboseTellsWhatWasReadBesideTheReport) {
   EXPECT_NE(verbose.standard_error.find(" with 2 threads\n"), std::string::npos)
       << verbose.standard_error;
   EXPECT_NE(verbose.standard_error.find(" s in all\n"), std::string::npos);
+}
+
+TEST(Manners, ADemoLeavesNothingBehind) {
+  for (const char* name : {"", "crash", "slow", "healthy"}) {
+    const Outcome demo = bash(std::string("export TMPDIR=$(mktemp -d); $ncclog demo ") + name +
+                              " && ls -A $TMPDIR && rmdir $TMPDIR");
+    EXPECT_EQ(demo.exit_code, 0) << name;
+    EXPECT_EQ(demo.standard_error, "") << name;
+    EXPECT_TRUE(demo.standard_output.ends_with("\n  ncclog explain process-killed demo/crash\n"))
+        << demo.standard_output;
+  }
+}
+
+TEST(Manners, ADemoKeepsItsLogsAndOverwritesNoOthers) {
+  const TempDir folder;
+  const std::string keep = "$ncclog demo slow -q --keep " + folder.path().string();
+  const Outcome kept = bash(keep + " && " + keep);
+  EXPECT_TRUE(kept.standard_output.starts_with("SLOW ")) << kept.standard_output;
+  const std::pair<const char*, const char*> kSamples[] = {
+      {"hang", "timeout-rank-skips"},
+      {"crash", "rank-killed"},
+      {"slow", "perf/nic-on-eight-of-sixteen-lanes"},
+      {"healthy", "healthy"}};
+  for (const auto& [demo, sample] : kSamples) {
+    size_t files = 0;
+    for (const auto& file : std::filesystem::directory_iterator(folder.path() / demo)) {
+      EXPECT_EQ(read_file(file.path()), read_file(sample_logs(sample) / file.path().filename()));
+      ++files;
+    }
+    EXPECT_GE(files, 3U) << demo;
+  }
+  const std::string own = folder.add("hang/stdout.log", "of another job\n");
+  const Outcome refused = bash(keep);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(refused.standard_error, "ncclog: " + own +
+                                        ": is there already, and is none of the demo's logs\n"
+                                        "  hint: name another folder\n");
+  EXPECT_EQ(read_file(own), "of another job\n");
 }
 
 TEST(Manners, NothingIsColouredWhereItIsNotWanted) {

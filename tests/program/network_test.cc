@@ -20,6 +20,7 @@ namespace {
 constexpr std::string_view kCalls[] = {
     "analyze {logs} --with-host",
     "analyze {logs} --html {out}/page.html --md {out}/page.md --json {out}/page.json",
+    "demo",
     "report {logs} --bundle {out}/bundle.tar.gz",
     "report {logs} --for nccl",
     "perf {samples}/bench-coll/logs",

@@ -29,34 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 using OrderedJson = nlohmann::ordered_json;
 
-/// Under the system's temporary folder (TMPDIR).
-TemporaryFolder new_staging_folder() {
-  std::error_code error;
-  const fs::path beginning = fs::temp_directory_path(error) / "ncclog-";
-  const Error refusal("no temporary folder can be made", beginning.string() + "XXXXXX",
-                      "set TMPDIR to a folder that can be written");
-  if (error) throw refusal;
-  return TemporaryFolder(beginning, refusal);
-}
-
-/// Makes another folder the process's working directory, so that reports name what is in it by
-/// short paths. Invariant: the one before is restored.
-class WorkingFolder {
- public:
-  explicit WorkingFolder(const fs::path& path) : before_(fs::current_path()) {
-    fs::current_path(path);
-  }
-  ~WorkingFolder() {
-    std::error_code ignored;
-    fs::current_path(before_, ignored);
-  }
-  WorkingFolder(const WorkingFolder&) = delete;
-  WorkingFolder& operator=(const WorkingFolder&) = delete;
-
- private:
-  fs::path before_;
-};
-
 using Rename = std::function<std::string(std::string_view)>;
 
 /// What counts of a finding, by name.
@@ -381,7 +353,7 @@ class BundleMaker {
   ReadingProgress* progress_;
   std::vector<std::string> inputs_;
   std::vector<std::pair<uintmax_t, fs::file_time_type>> read_;  ///< Inputs before they are read.
-  TemporaryFolder folder_ = new_staging_folder();
+  TemporaryFolder folder_ = new_temporary_folder();
   std::optional<Anonymiser> anonymiser_;
   std::vector<StagedLog> logs_;
   std::optional<Report> report_;  ///< Of the staged logs.
