@@ -34,6 +34,13 @@ install(FILES ${PROJECT_BINARY_DIR}/pages/_ncclog
 install(FILES ${PROJECT_BINARY_DIR}/pages/ncclog.fish
   DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
+# All that is installed: `./dev run` makes it, without tests.
+add_custom_target(ncclog_installed)
+add_dependencies(ncclog_installed ncclog ncclog_schemas ncclog_pages)
+if(NCCLOG_BUILDS_REPLAY)
+  add_dependencies(ncclog_installed ncclog-replay)
+endif()
+
 # Only packages carry these.
 if(NCCLOG_PACKAGE)
   set(ENV{SOURCE_DATE_EPOCH} ${NCCLOG_EPOCH})
