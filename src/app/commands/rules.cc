@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "app/command_line.h"
 #include "app/command_table.h"
@@ -18,6 +19,7 @@
 #include "log/known_messages.h"
 #include "model/derive/build_job.h"
 #include "report/difference/difference_report.h"
+#include "report/document/rules_page.h"
 #include "report/perf/perf_report.h"
 #include "report/report.h"
 #include "report/text_layout.h"
@@ -45,8 +47,10 @@ Action<Options> add_action(CommandRow& above, const char* name, const char* help
 // ncclog rules list|show|check|test|new|schema
 
 struct RulesOptions {
-  std::string id;    ///< Of `rules show` and `rules new`.
-  std::string area;  ///< The folder, of `rules new` that for the file; may be empty.
+  std::string id;  ///< Of `rules show` and `rules new`.
+  std::string
+      area;  ///< The folder, of `rules new` that for the file; may be empty. Of `rules page`: whose;
+             ///< empty: of all of them.
   std::optional<Severity> severity;  ///< Of `rules list`; nullopt: all.
   std::vector<std::string> words;    ///< Of `rules list`: all of them are in the id or the title.
   TableFormat format = TableFormat::Text;
@@ -166,6 +170,18 @@ constexpr NamedSchema kSchemas[] = {
     {"perf", [](const RulesOptions&) { return perf_schema(); }},
 };
 
+/// Of one area, or of all of them one after the other.
+ExitStatus page(const RulesOptions& options, Console& console) {
+  const Rulebook rulebook = load_rulebook_with_examples();
+  const std::set<std::string> areas =
+      options.area.empty() ? areas_of(rulebook) : std::set{options.area};
+  for (const std::string& area : areas) {
+    console.out += rules_page(rulebook, area, read_example);
+    if (!console.pass_on()) break;
+  }
+  return ExitStatus::Fine;
+}
+
 ExitStatus schema(const RulesOptions& options, Console& console) {
   const std::string_view wanted = options.id.empty() ? kSchemas[0].name : options.id;
   const auto* found = std::ranges::find(kSchemas, wanted, &NamedSchema::name);
@@ -211,6 +227,10 @@ void declare_rules(CommandRow& command) {
   add_flag(begun.row, kInputFlags, "--from LINE", begun.options.from,
            "a log line that the rule is about");
   add_rules_flag(begun.row, begun.options.rules);
+  const Action paged =
+      add("page", "bad lines, what is said of them and what to do, as Markdown", page);
+  add_argument(paged.row, "AREA", paged.options.area,
+               "a folder of rules/, such as shared_memory; without: all of them");
   const Action schemed =
       add("schema", "the JSON Schema of rule files, for editors, or of what ncclog writes", schema);
   add_argument(schemed.row, "NAME", schemed.options.id,

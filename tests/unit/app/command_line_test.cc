@@ -58,8 +58,8 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
   const Row kRows[] = {
       {{"analyse", "logs"}, "unknown command 'analyse' (did you mean 'analyze'?)"},
       {{"frobnicate"},
-       "unknown command 'frobnicate' (one of: analyze, explain, perf, show, count, diff, scan, "
-       "cluster, env, doctor, run, export, replay, rules, messages, expect, help, man, "
+       "unknown command 'frobnicate' (one of: analyze, explain, perf, demo, show, count, diff, scan, "
+       "cluster, env, doctor, run, export, mcp, replay, rules, messages, expect, help, man, "
        "completion)"},
       {{"analyze", "--json", "logs/"},
        "--json: no logs named (it names the file to write; did you mean 'ncclog analyze --format "
