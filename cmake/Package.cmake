@@ -13,7 +13,7 @@ install(FILES ${PROJECT_BINARY_DIR}/report.schema.json ${PROJECT_BINARY_DIR}/dif
   DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog)
 install(FILES src/report/nccl.lnav.json DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog/lnav
   RENAME nccl.json)
-install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The page for agents, with the head by which they find a skill.
 file(READ src/app/pages/agents.md agents_page)
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/SKILL.md CONTENT "---
