@@ -39,11 +39,12 @@ std::vector<KnownFailure> known_failures() {
   return failures;
 }
 
-/// "[shm-no-space](shared_memory/shm-no-space.yaml) | error, certain | /dev/shm is full".
+/// "[shm-no-space](shared_memory/README.md#shm-no-space) | error, certain | /dev/shm is full".
 std::string cells(const Rule& rule) {
-  const std::string path = rule.path.substr(rule.path.find('/') + 1);
-  return fmt::format("[{}]({}) | {}, {} | {}", rule.id, path, to_string(rule.severity),
-                     to_string(rule.confidence), rule.title);
+  const size_t begin = rule.path.find('/') + 1;
+  const std::string area = rule.path.substr(begin, rule.path.rfind('/') - begin);
+  return fmt::format("[{0}]({1}/README.md#{0}) | {2}, {3} | {4}", rule.id, area,
+                     to_string(rule.severity), to_string(rule.confidence), rule.title);
 }
 
 std::string known_table(const Rulebook& rulebook) {
