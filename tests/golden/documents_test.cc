@@ -171,8 +171,8 @@ TEST(Documents, TheReadmeCountsAndTimesTheProgram) {
   std::string readme = read_file(source_dir() / "README.md");
   readme =
       with_part(readme, "numbers",
-                number_of_lines(printed_by({"rules", "list"})) + " rules, " +
-                    number_of_lines(printed_by({"messages", "list"})) + " kinds of messages\n");
+                number_of_lines(printed_by({"rules", "list"})) + " rules and " +
+                    number_of_lines(printed_by({"messages", "list"})) + " kinds of messages.\n");
   expect_document("README.md", with_part(readme, "wall times", wall_times()));
 }
 
