@@ -89,19 +89,20 @@ TEST(Cluster, NamesNoHostThatCouldBeAnOption) {
       << outcome.standard_error;
 }
 
-TEST(Cluster, PrintsLinesForOtherLaunchers) {
-  const Outcome outcome =
-      run_command({.arguments = {ncclog_binary().string(), "cluster", "--print", "ssh",
-                                 "--nodelist", "n[1-2]", "--program", "ncclog", "/logs of mine"}});
+/// A remote shell begins in the home folder, wherever this one stands.
+TEST(Cluster, PrintsLinesForOtherLaunchersThatHoldAnywhere) {
+  const Outcome outcome = run_command(
+      {.arguments = {ncclog_binary().string(), "cluster", "--print", "ssh", "--nodelist", "n[1-2]",
+                     "--program", "ncclog", "/logs of mine", "more"},
+       .folder = "/tmp"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  const auto scan = [](const std::string& host) {
+    return "ssh " + host + " 'ncclog scan --output /tmp/ncclog-parts/" + host +
+           R"(.part -- '\''/logs of mine'\'' /tmp/more' &)" + "\n";
+  };
   EXPECT_EQ(outcome.standard_output,
-            "mkdir -m 700 ncclog-parts\n"
-            R"(ssh n1 'ncclog scan --output ncclog-parts/n1.part -- '\''/logs of mine'\''' &)"
-            "\n"
-            R"(ssh n2 'ncclog scan --output ncclog-parts/n2.part -- '\''/logs of mine'\''' &)"
-            "\n"
-            "wait\n"
-            "ncclog analyze ncclog-parts --expect-hosts n1,n2\n");
+            "mkdir -m 700 /tmp/ncclog-parts\n" + scan("n1") + scan("n2") +
+                "wait\nncclog analyze /tmp/ncclog-parts --expect-hosts n1,n2\n");
 }
 
 TEST(Scan, ADiskThatIsFullIsSaid) {

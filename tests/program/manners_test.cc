@@ -91,6 +91,23 @@ TEST(Manners, QuietLeavesTheVerdict) {
   EXPECT_EQ(quiet.standard_error, "");
 }
 
+/// Logs and dumps of the Flight Recorder alike.
+TEST(Manners, AStreamGivesTheVerdictOfItsFolder) {
+  const std::string hang = sample_logs("timeout-rank-skips").string();
+  const Outcome streamed = bash("cat " + hang + "/* | $ncclog analyze -q -");
+  const Outcome named = bash("$ncclog analyze -q " + hang);
+  EXPECT_EQ(streamed.standard_output, named.standard_output);
+  EXPECT_EQ(streamed.exit_code, 1);
+}
+
+TEST(Manners, WhatIsWrittenAsAskedIsDone) {
+  const TempDir folder;
+  const std::string bundle = (folder.path() / "job.tar.zst").string();
+  EXPECT_EQ(bash("$ncclog report $logs --bundle " + bundle).exit_code, 0);
+  EXPECT_EQ(bash("$ncclog analyze $logs --bundle " + bundle).exit_code, 0);
+  EXPECT_EQ(bash("$ncclog analyze $logs --fail-on error --bundle " + bundle).exit_code, 1);
+}
+
 TEST(Manners, VerboseTellsWhatWasReadBesideTheReport) {
   const Outcome verbose = bash("$ncclog analyze -v --threads 2 $logs");
   const std::string plain = bash("$ncclog analyze $logs").standard_output;

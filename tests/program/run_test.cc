@@ -175,6 +175,14 @@ TEST_F(Run, LevelsSetWhatIsLogged) {
             "INIT,ENV,BOOTSTRAP,NET,GRAPH,COLL\n");
 }
 
+TEST_F(Run, NobodyIsToldToSetWhatItSet) {
+  const Outcome kept = run({}, "true", {{"NCCL_DEBUG", "VERSION"}});
+  EXPECT_NE(kept.standard_error.find("Next time: NCCL_DEBUG=INFO on all ranks"), std::string::npos)
+      << kept.standard_error;
+  const Outcome set = run({}, "true");
+  EXPECT_EQ(set.standard_error.find("Next time"), std::string::npos) << set.standard_error;
+}
+
 TEST_F(Run, OldFilesAreNeverMixedIn) {
   run({"-q"}, leave_logs("shm-too-small"));
   const Outcome out = run({}, "true");

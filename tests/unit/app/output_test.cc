@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/posix.h"
 #include "support/paths.h"
 #include "support/temp_dir.h"
 
@@ -116,6 +118,20 @@ struct StatusRow {
   FailOn fail_on;
   int status;
 };
+
+TEST(Console, ADumbTerminalShowsNoColours) {
+  const char* const before = std::getenv("TERM");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("TERM", "dumb", 1);
+  EXPECT_TRUE(make_console().no_color);
+  setenv("TERM", "xterm", 1);
+  EXPECT_EQ(make_console().no_color, !environment_variable("NO_COLOR").empty());
+  if (before == nullptr) {
+    unsetenv("TERM");
+  } else {
+    setenv("TERM", kept.c_str(), 1);
+  }
+}
 
 TEST(ExitStatus, WhatCannotBeJudgedIsNotFine) {
   Report report = report_with({});

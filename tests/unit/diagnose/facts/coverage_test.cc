@@ -192,6 +192,18 @@ TEST(Coverage, ACutFileIsWorthTelling) {
             "2 of 2 inputs are cut short or cannot be read.");
 }
 
+TEST(Coverage, AFileThatMayNotBeReadIsNotCopiedAgain) {
+  Job job = job_from_text(kInit0);
+  job.inputs[0].status = InputStatus::Unreadable;
+  job.inputs[0].note = "Reading failed: Permission denied (it belongs to uid 7, mode 0600).";
+  const Fact* question = find_fact("whole_files", coverage_facts());
+  EXPECT_EQ(question->how_to_capture(job),
+            "Let the files be read: chmod a+r log.txt as their owner, or run ncclog by sudo.");
+  job.inputs[0].note = "Reading failed: Input/output error.";
+  EXPECT_EQ(question->how_to_capture(job),
+            "Copy the files again once the job has ended, and compare their sizes.");
+}
+
 TEST(Coverage, DumpsTellTheirRanksCalls) {
   const std::string dump = DumpLine(3).done(1).open(2).text();
   const Job two = read_example(dump + dump, {});
