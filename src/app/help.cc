@@ -194,7 +194,13 @@ std::string table_on_screen(std::span<const std::string_view> lines, const TextS
   for (const std::vector<std::string>& row : rows) {
     std::string lead = "  ";
     for (size_t i = 0; i + 1 < row.size(); ++i) lead += pad(row[i], widths[i]) + "  ";
-    out += hang(lead, row.back(), style);
+    // A command is typed as it stands, so it is not broken.
+    const bool is_long = display_width(lead) + display_width(row.back()) > style.width;
+    if (is_long && row.back().starts_with('`')) {
+      out += "  " + std::string(trim(lead)) + "\n    " + row.back() + "\n";
+    } else {
+      out += hang(lead, row.back(), style);
+    }
   }
   return out;
 }
@@ -203,7 +209,8 @@ std::string table_on_screen(std::span<const std::string_view> lines, const TextS
 
 std::string page_on_screen(std::string_view markdown, int columns) {
   const TextStyle style{.width = columns};
-  const std::vector<std::string_view> lines = split(trim(markdown), '\n');
+  while (markdown.ends_with('\n')) markdown.remove_suffix(1);
+  const std::vector<std::string_view> lines = split(markdown, '\n');
   std::string out;
   const auto is_prose = [](std::string_view line) {
     return !line.empty() && !starts_with_one_of(line, kBlockMarks);

@@ -203,7 +203,7 @@ void declare_rules(CommandRow& command) {
   const Action listed = add("list", "one line per rule", list);
   add_argument(listed.row, "WORD", listed.options.words, "words of the id or the title");
   add_flag(listed.row, kInputFlags, "--area FOLDER", listed.options.area,
-           "rules of that folder: shared_memory, infiniband, bootstrap, …");
+           "rules of that area, such as shared_memory or infiniband");
   add_choice(listed.row, kInputFlags, "--severity", listed.options.severity, in_order<Severity>(),
              "rules of that severity");
   add_choice(listed.row, kOutputFlags, "--format", listed.options.format,
@@ -249,14 +249,13 @@ struct MessagesOptions {
 
 /// One line a kind: its name, who prints it, its subsystem, its first wording.
 ExitStatus list(const MessagesOptions&, Console& console) {
+  Table table{.name = "messages", .columns = {"kind", "library", "subsystem", "wording"}};
   for (const Kind& kind : all_kinds()) {
     if (kind.wordings.empty()) continue;
-    const std::string_view subsystem = to_string(kind.subsystem);
-    const std::string line =
-        fmt::format("{:32} {:12} {:9} {}", kind.name, to_string(kind.library),
-                    subsystem.empty() ? "-" : subsystem, printable(kind.wordings.front().text));
-    console.out += (console.is_terminal ? clip(line, console.columns) : line) + "\n";
+    table.add(kind.name, to_string(kind.library), to_string(kind.subsystem),
+              kind.wordings.front().text);
   }
+  print_table(std::move(table), TableFormat::Text, ColorChoice::Auto, console);
   return ExitStatus::Fine;
 }
 
@@ -312,10 +311,12 @@ const std::string& needed(const ExpectOptions& options, std::string_view action)
 }
 
 ExitStatus list(const ExpectOptions&, Console& console) {
+  Table table{.name = "profiles", .columns = {"profile", "title"}};
   for (const EmbeddedFile& file : shipped_profiles()) {
     const Profile profile = find_profile(std::string(file.path.substr(0, file.path.rfind('.'))));
-    console.out += fmt::format("{:<22}{}\n", profile.name, profile.title);
+    table.add(profile.name, profile.title);
   }
+  print_table(std::move(table), TableFormat::Text, ColorChoice::Auto, console);
   return ExitStatus::Fine;
 }
 
@@ -340,13 +341,15 @@ ExitStatus check(const ExpectOptions& options, Console& console) {
 }
 
 ExitStatus words(const ExpectOptions&, Console& console) {
+  Table table{.name = "words", .columns = {"word", "values", "meaning"}};
   for (const auto& [fact, fit, thing] : expected_facts()) {
     const std::string_view example = fit == Fit::Limits    ? "N, {at_least: N}, {at_most: N}"
                                      : fit == Fit::YesOrNo ? "true, false"
                                      : fit == Fit::Version ? "{at_least: X.Y}, {at_most: X.Y}"
                                                            : "TEXT or [TEXT, TEXT]";
-    console.out += fmt::format("{:<16}{:<34}{}\n", fact.name, example, fact.meaning);
+    table.add(fact.name, example, fact.meaning);
   }
+  print_table(std::move(table), TableFormat::Text, ColorChoice::Auto, console);
   return ExitStatus::Fine;
 }
 

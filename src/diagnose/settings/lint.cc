@@ -308,7 +308,9 @@ bool is_asked_for(std::string_view asked, std::string_view value, std::string_vi
   const std::string_view rest = asked.substr(asked.find(' ') + 1);
   if (asked.starts_with("lacks ")) {
     const bool is_file = value != "stdout" && value != "stderr" && !value.starts_with("/dev/");
-    return is_file && value.find(rest) == value.npos;
+    return is_file && std::ranges::none_of(split(rest, '|'), [&](std::string_view word) {
+             return value.find(word) != value.npos;
+           });
   }
   if (asked.starts_with("from ")) return number >= read_number(rest);
   if (asked.starts_with("only ")) {
