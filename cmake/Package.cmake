@@ -15,6 +15,7 @@ install(FILES src/report/nccl.lnav.json DESTINATION ${CMAKE_INSTALL_DATADIR}/ncc
   RENAME nccl.json)
 install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The page for agents, with the head by which they find a skill.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS src/app/pages/agents.md)
 file(READ src/app/pages/agents.md agents_page)
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/SKILL.md CONTENT "---
 name: ncclog
