@@ -162,8 +162,8 @@ void judge_filters_in_use(const Job& job, std::vector<Remark>& remarks) {
       job, kInterfaces, RemarkLevel::Error, "admits no interface that {} has", names.interfaces,
       [](const auto& none) { return none.text.ends_with("interface found"); }, remarks);
   add_empty<NoRdmaDevice>(
-      job, kHcas, RemarkLevel::Warning, "names no RDMA device that {} shows",
-      names.hcas, [](const auto&) { return true; }, remarks);
+      job, kHcas, RemarkLevel::Warning, "names no RDMA device that {} shows", names.hcas,
+      [](const auto&) { return true; }, remarks);
   add_surprises(job, remarks);
 }
 

@@ -58,7 +58,8 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
   const Row kRows[] = {
       {{"analyse", "logs"}, "unknown command 'analyse' (did you mean 'analyze'?)"},
       {{"frobnicate"},
-       "unknown command 'frobnicate' (one of: analyze, explain, perf, demo, show, count, diff, scan, "
+       "unknown command 'frobnicate' (one of: analyze, explain, perf, demo, show, count, diff, "
+       "scan, "
        "cluster, env, doctor, run, export, mcp, replay, rules, messages, expect, help, man, "
        "completion)"},
       {{"analyze", "--json", "logs/"},
