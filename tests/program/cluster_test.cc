@@ -105,6 +105,36 @@ TEST(Cluster, PrintsLinesForOtherLaunchersThatHoldAnywhere) {
                 "wait\nncclog analyze /tmp/ncclog-parts --expect-hosts n1,n2\n");
 }
 
+/// Bit `number` of the file is the other one.
+std::string flipped(std::string bytes, size_t number) {
+  bytes[number / 8] = static_cast<char>(bytes[number / 8] ^ (1 << number % 8));
+  return bytes;
+}
+
+TEST(Scan, ADamagedPartIsNamedAndTheRestMerged) {
+  const TempDir folder;
+  const auto path = [&](const char* name) { return (folder.path() / name).string(); };
+  run_command({.arguments = {ncclog_binary().string(), "scan", "-o", path("good.part"),
+                             sample_logs("healthy").string()}});
+  run_command({.arguments = {ncclog_binary().string(), "scan", "-o", path("other.part"),
+                             sample_logs("bad-ifname").string()}});
+  const std::string whole = read_file(path("other.part"));
+  std::vector<std::string> damaged = {"", whole.substr(0, 9), whole.substr(0, whole.size() / 2)};
+  // Places far from each other, the beginning and the end among them.
+  for (size_t bit = 3; bit < 8 * whole.size(); bit += whole.size() / 3)
+    damaged.push_back(flipped(whole, bit));
+  for (const std::string& bytes : damaged) {
+    folder.add("other.part", bytes);
+    const Outcome merged = run_command({.arguments = {ncclog_binary().string(), "analyze",
+                                                      path("good.part"), path("other.part")}});
+    EXPECT_EQ(merged.exit_code, 3) << merged.standard_error;
+    EXPECT_NE(merged.standard_output.find("other.part"), std::string::npos)
+        << merged.standard_output;
+    EXPECT_NE(merged.standard_output.find("2 ranks on 1 host"), std::string::npos)
+        << merged.standard_output;
+  }
+}
+
 TEST(Scan, ADiskThatIsFullIsSaid) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "needs /dev/full";
   const TempDir folder;

@@ -296,11 +296,22 @@ Shard read_document_and_lines(UnitReader& input, const WalkedInput& name,
   return shard;
 }
 
+/// What is called a part and is none: empty, or damaged where it says what it is. `scan` packs parts.
+bool is_broken_part(const UnitReader& input, const WalkedInput& name) {
+  const Content content = input.content();
+  const bool is_log = content == Content::Text && name.format != "zstd";
+  return name.path.ends_with(".part") && content != Content::Part && !is_log;
+}
+
 /// What one readable thing says; streams of several stretches are opened to the other workers.
 /// `is_last`: no unit of the same file follows.
 Shard read_input(Reading& reading, UnitReader& input, const WalkedInput& name, Worker& worker,
                  bool is_last) {
   if (input.content() == Content::Part) return reading.settings.read_part(input);
+  if (is_broken_part(input, name)) {
+    input.refuse("No part of a scan, though it is called one: what it held is not known.");
+    return Shard();
+  }
   const bool is_counter = input.content() == Content::Text && is_in_counter_tree(name.path);
   if (is_document(input.content()) || is_counter) {
     return read_document_and_lines(input, name, reading.settings, worker.before);

@@ -1,5 +1,6 @@
 #include "app/read/scan.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -87,8 +88,22 @@ std::vector<Unit> units_of_scan(const std::string& path, uint64_t unit_bytes) {
   return units;
 }
 
-ScanResult scan(const ScanTask& task, const ReadSettings& settings,
+namespace {
+
+/// A part is no log: what can be used of it is merged, not scanned.
+Shard refuse_part(UnitReader& input, const LineMatcher& matcher) {
+  std::string problem = "it is scanned already";
+  read_part(input, matcher, problem);
+  input.refuse(fmt::format("A part of a scan that cannot be used: {}.", problem));
+  return Shard();
+}
+
+}  // namespace
+
+ScanResult scan(const ScanTask& task, const ReadSettings& asked,
                 const std::function<void(std::string_view bytes)>& write) {
+  ReadSettings settings = asked;
+  settings.read_part = [&](UnitReader& input) { return refuse_part(input, asked.matcher); };
   PartFile part(write, part_kin(settings.matcher), task.host);
   ScanResult result;
   // In turns: so many inputs are read side by side, and memory does not grow with their number.
