@@ -14,7 +14,7 @@
 //   Error: 503
 //
 // A line is told by its shape alone, behind whatever prefix. What the lines of one printer say
-// together is read from the job (model/derive/rank_stacks.h): ranks may mix theirs line by line.
+// together is read from the job (diagnose/outcome/rank_stacks.h): ranks may mix theirs line by line.
 
 #pragma once
 

@@ -15,7 +15,7 @@
 #include "diagnose/calls/uncompared.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/outcome.h"
-#include "diagnose/outcome/rank_stacks.h"
+#include "diagnose/outcome/stacks_apart.h"
 #include "log/event.h"
 #include "log/known_messages.h"
 #include "rules/headline.h"

@@ -2,6 +2,7 @@
 // kept is what its readers rely on.
 
 #include "diagnose/outcome/rank_stacks.h"
+#include "diagnose/outcome/stacks_apart.h"
 #include "fuzz/fuzz.h"
 #include "import/import.h"
 #include "input/find_inputs.h"

@@ -136,7 +136,7 @@ std::span<const Fact> job_facts();            ///< diagnose/facts/job_facts.cc
 std::span<const Fact> end_facts();            ///< diagnose/outcome/end_facts.cc
 std::span<const Fact> rendezvous_facts();     ///< diagnose/outcome/rendezvous_facts.cc
 std::span<const Fact> outcome_facts();        ///< diagnose/outcome/outcome.cc
-std::span<const Fact> stack_facts();          ///< diagnose/outcome/rank_stacks.cc
+std::span<const Fact> stack_facts();          ///< diagnose/outcome/stacks_apart.cc
 std::span<const Fact> error_facts();          ///< diagnose/outcome/named_failures.cc
 std::span<const Fact> interface_facts();      ///< diagnose/network/interfaces.cc
 std::span<const Fact> connection_facts();     ///< diagnose/network/connections.cc

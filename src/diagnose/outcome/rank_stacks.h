@@ -11,60 +11,20 @@
 //         → rank 2 was in the data loader (train.py:13)
 //
 // Of each process the main thread counts: threads of NCCL's proxy, of data loaders and watchdogs
-// wait by design. What a frame tells is a table (frame_classes.table), and the innermost frame of
-// which it tells something counts. What a line of the program's own waits for is not printed:
-// loss.item() waits for the GPU as torch's synchronize does.
+// wait by design. Lines before a stack say whose it is; where none does, it is the process's that
+// printed it.
 
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "diagnose/outcome/main_stack.h"
 #include "model/job.h"
-#include "model/statements.h"
 
 namespace ncclog {
-
-struct StackFrame {
-  std::string function;
-  std::string file;  ///< Source or library; empty: not printed.
-  int line = -1;     ///< -1: not printed.
-  Evidence shown;
-
-  std::string place() const;  ///< "metrics.py:25", "libc.so.6"; empty where none was printed.
-  /// "in lcs (metrics.py:25)"; "at sft.py:46" of what stands outside of functions.
-  std::string words() const;
-  bool is_same_place(const StackFrame& other) const {
-    return function == other.function && file == other.file && line == other.line;
-  }
-};
-
-/// What somebody who stands there does to the others.
-enum class Stands {
-  Waits,     ///< For them: in a collective call, the store, NCCL's initialisation.
-  WaitsGpu,  ///< For the GPU, and so perhaps for them.
-  Works,     ///< Nothing that needs them: it has not come to where they are.
-  Unclear,   ///< Nothing tells.
-  Helps,     ///< It is no rank.
-};
-
-/// A main thread at one moment.
-struct MainStack {
-  std::vector<StackFrame> frames;  ///< The innermost first; at least one.
-  std::string prompt;              ///< "Overwrite? [y/N]": waits to be answered; empty: none does.
-  size_t own_place = 0;            ///< Of own().
-  size_t telling_place = 0;        ///< Of the frame that says what it does.
-  bool is_in_library = false;      ///< The innermost frame is.
-  Stands stands = Stands::Unclear;
-  std::string
-      words;  ///< "in the data loader (train.py:13)", "waiting in all_reduce (train.py:88)".
-
-  /// The innermost frame of the program's own; the telling one where libraries have them all.
-  const StackFrame& own() const { return frames[own_place]; }
-};
 
 /// The stacks of one process.
 struct RankStacks {
@@ -81,8 +41,5 @@ const std::vector<RankStacks>& rank_stacks(const Job& job);
 
 /// "ranks 0-2", "PP2 TP1", "pids 41,42": who these are; more titles or pids than `most` are counted.
 std::string stacks_phrase(const std::vector<const RankStacks*>& who, size_t most = 3);
-
-/// What all stacks together show, a sentence without its full stop; empty: there are none.
-std::string stacks_summary(const Job& job);
 
 }  // namespace ncclog
