@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <numeric>
 #include <ranges>
 #include <set>
 #include <tuple>
@@ -12,6 +14,7 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
+#include "log/line/line_time.h"
 #include "model/ledger/call_ledger.h"
 
 namespace ncclog {
@@ -141,32 +144,56 @@ std::vector<RasRankOfJob> find_behind(const Job& job, const RasReport& report) {
   return behind;
 }
 
-/// A copy of an answer is no second one, nor is what several hosts say at once. Text has no time:
-/// files of one name in several folders are taken for that.
+/// A copy of an answer is no second one, nor is what several hosts say at once. Text has no time: an
+/// answer in another file that says the same is a copy, unless numbers in their names make them a
+/// series ("ras-1.txt", "ras-2.txt").
 bool is_same_moment(const Job& job, const RasReport& one, const RasReport& other) {
   if (!other.timestamp.empty()) return one.timestamp == other.timestamp;
   const JobUnit* unit = unit_of(job, one.where);
   const JobUnit* later = unit_of(job, other.where);
   if (unit == nullptr || later == nullptr || unit->input == later->input) return false;
-  const auto name = [&](const JobUnit& of) {
-    return std::filesystem::path(job.inputs[of.input].path).filename();
+  if (one.communicators != other.communicators || one.statements != other.statements) return false;
+  const std::string name = std::filesystem::path(job.inputs[unit->input].path).filename();
+  const std::string other_name = std::filesystem::path(job.inputs[later->input].path).filename();
+  const auto without_digits = [](std::string text) {
+    std::erase_if(text, is_digit);
+    return text;
   };
-  return name(*unit) == name(*later);
+  return name == other_name || without_digits(name) != without_digits(other_name);
+}
+
+/// Steps or calls went on after the earlier answer: two steps stand below it in its file or, where
+/// answers have times, work shows later than midway to the other one.
+bool work_went_on(const Job& job, const RasReport& before, const RasReport& last) {
+  const JobUnit* unit = unit_of(job, before.where);
+  const LineTime asked = find_line_time(before.timestamp);
+  const LineTime again = find_line_time(last.timestamp);
+  return std::ranges::any_of(job.clocks, [&](const InputClock& clock) {
+    const bool is_below = unit != nullptr && clock.input == unit->input &&
+                          before.where < *std::prev(clock.last.end(), 2);
+    const Beats& work = clock.pulse.clock(false).work;
+    return is_below ||
+           (asked.known() && again.known() && work.count > 0 &&
+            work.last.nanoseconds > std::midpoint(asked.nanoseconds, again.nanoseconds));
+  });
 }
 
 RasSeries find_series(const Job& job) {
   RasSeries series;
   if (job.runs > 1) return series;
+  std::vector<const RasReport*> answers;
   for (const RasReport& report : job.ras_reports) {
     const bool is_answer = !report.communicators.empty() || !operation_counts(report).empty();
-    if (!is_answer) continue;
-    const bool is_copy = series.last != nullptr && is_same_moment(job, *series.last, report);
-    if (!is_copy) series.before = std::exchange(series.last, &report);
+    const bool is_copy = std::ranges::any_of(
+        answers, [&](const RasReport* one) { return is_same_moment(job, *one, report); });
+    if (is_answer && !is_copy) answers.push_back(&report);
   }
+  if (!answers.empty()) series.last = answers.back();
+  if (answers.size() > 1) series.before = *std::prev(answers.end(), 2);
   if (series.before == nullptr) return series;
   const RasReport& before = *series.before;
   const RasReport& last = *series.last;
-  if (grows(before, last)) {
+  if (grows(before, last) || work_went_on(job, before, last)) {
     series.trend = RasTrend::Grows;
   } else if (!is_lacking(before) && !is_lacking(last) && are_alike(before, last)) {
     const auto launched = launched_by_communicator(last);

@@ -3,7 +3,8 @@
 //   AllReduce 204 of rank 3, 255 of the others; then 331 and 340      → Grows: the job runs
 //   AllReduce 41 of rank 2, 43 of the others; 15 s later the same     → Behind, rank 2
 //   AllReduce 566 of all ranks; later the same (JSON alone tells)     → Level: nobody is behind
-//   one answer, or answers about different communicators              → Unclear
+//   the same, and steps between them or after them                    → Grows: the job runs
+//   one answer, its copies, or of different communicators             → Unclear
 //
 // An answer alone shows neither progress nor a hang: counts of a healthy job differ while RAS asks
 // rank after rank. Counts are of operations that hosts launched, by communicator and function; a
