@@ -104,7 +104,9 @@ class CounterReader {
     now_.text = line.substr(0, kMaxCounterText);
     const std::string_view text = trim(line);
     if (text.empty() || read_value_of_path(text) || read_context(text)) return;
-    if (read_path(text) || read_port_line(text) || read_link(text) || read_pair(text)) return;
+    if (read_json(text) || read_path(text) || read_port_line(text) || read_link(text) ||
+        read_pair(text))
+      return;
     const std::string_view heading = word_of_heading(text);
     if (!heading.empty() && !moment_rank(heading)) {
       now_.host = heading.substr(0, kMaxCounterName);
@@ -119,7 +121,7 @@ class CounterReader {
   std::vector<PortCounter> take() { return std::move(all_); }
 
  private:
-  enum class Form { None, Pairs, Links };
+  enum class Form { None, Pairs, Links, Objects };
 
   void keep(std::string_view name, int64_t value) {
     if (all_.size() == kMaxCounters) return;
@@ -216,6 +218,28 @@ class CounterReader {
       if (value) keep(words[w], *value);
     }
     return true;
+  }
+
+  /// [{"ifname":"mlx5_0","port":1,"rx_write_requests":812,…}] of rdma -j statistic, on one line or on
+  /// many.
+  bool read_json(std::string_view text) {
+    if (form_ != Form::Objects && text.find("\"ifname\"") == text.npos) return false;
+    constexpr std::string_view kMarks = "[]{}\",:";
+    std::string plain(text);
+    std::ranges::replace_if(
+        plain, [&](char c) { return kMarks.find(c) != kMarks.npos; }, ' ');
+    const std::vector<std::string_view> words = split_blanks(plain);
+    for (size_t w = 0; w + 1 < words.size(); w += 2) {
+      const auto value = total_in(words[w + 1]);
+      if (words[w] == "ifname") {
+        set_device(words[w + 1], -1, Form::Objects);
+      } else if (words[w] == "port") {
+        now_.port = static_cast<int>(std::min<int64_t>(value.value_or(-1), 1024));
+      } else if (value && words[w] != "ifindex") {
+        keep(words[w], *value);
+      }
+    }
+    return form_ == Form::Objects && words.size() % 2 == 0;
   }
 
   /// "Link 3: Replay Errors: 17", "Link 0, CRC Errors: 2", "Link 5: <inactive>"; in dcgmi's table

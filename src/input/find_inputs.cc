@@ -425,6 +425,7 @@ bool is_counters(std::string_view head) {
                                                   "CRC Errors:",
                                                   "CRC FLIT Error",
                                                   "rx_write_requests ",
+                                                  "\"rx_write_requests\":",
                                                   ": <inactive>"};
   static constexpr std::string_view kOfLogs[] = {"NCCL", "# nThread"};
   return holds_one_of(head, kOfLists) && !holds_one_of(head, kOfLogs);

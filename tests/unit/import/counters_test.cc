@@ -54,6 +54,14 @@ constexpr Row kRows[] = {
      "1:mlx5_0/1 rx_write_requests=812\n1:mlx5_0/1 out_of_sequence=5\n"},
     {"rdma statistic -p", "link mlx5_0/1 \n\tout_of_sequence 5\n",
      "2:mlx5_0/1 out_of_sequence=5\n"},
+    {"rdma -j statistic",
+     "[{\"ifindex\":0,\"ifname\":\"mlx5_0\",\"port\":1,\"rx_write_requests\":812},{\"ifindex\":1,"
+     "\"ifname\":\"mlx5_1\",\"port\":1,\"out_of_sequence\":5}]\n",
+     "1:mlx5_0/1 rx_write_requests=812\n1:mlx5_1/1 out_of_sequence=5\n"},
+    {"rdma -jp statistic",
+     "[ {\n        \"ifname\": \"mlx5_0\",\n        \"port\": 2,\n        \"out_of_sequence\": 5\n "
+     "   } ]\n",
+     "4:mlx5_0/2 out_of_sequence=5\n"},
     {"ethtool", "$ ethtool -S ens1f0\nNIC statistics:\n     rx_discards_phy: 1201\n",
      "3:ens1f0/-1 rx_discards_phy=1201\n"},
     {"ethtool without its command", "NIC statistics:\n     rx_discards_phy: 1201\n",
