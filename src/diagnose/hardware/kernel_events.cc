@@ -8,21 +8,26 @@
 //       → class nvlink_fatal, unit NETIR_LINK_EVT, link 8
 //   NVRM: Xid (PCI:0000:dc:00): 45, pid=1818990, …, Ch 00000001 caused by previous Xid 149
 //       → code 149, class nvlink_fatal: it took a channel of the program down
+//       → class channel, where a line says that this 149 was not fatal
 //   NVRM: Xid (PCI:0000:01:00): 31, GPU has fallen off the bus
 //       → class other: the number says one thing and the text another
 //
 // What a number means is a row of xids.table; rules ask for its class. dmesg counts from boot, so
-// only lines with a wall clock are placed before or after NCCL's first failure.
+// only lines with a wall clock are placed before or after the job's beginning and NCCL's first
+// failure. What was over before the job began, and an error of a GPU or a switch that a job outlived,
+// did not end it: rules ask for what "concerns" the job.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,6 +35,7 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
+#include "diagnose/outcome/outcome.h"
 #include "log/messages.h"
 
 namespace ncclog {
@@ -101,15 +107,35 @@ const XidMeaning* contradiction(const XidMeaning* own, std::string_view text) {
   return other == std::end(kXids) || other == own ? nullptr : other;
 }
 
-XidReading read_xid(const KernelEvent& event) {
+/// Host, GPU and number of Xids 144 to 150, and the worst class that their lines tell.
+using NvlinkSorts = std::map<std::tuple<std::string_view, std::string_view, int64_t>, std::string>;
+
+NvlinkSorts nvlink_sorts(const Job& job) {
+  NvlinkSorts sorts;
+  for (const KernelEvent& event : job.kernel_events) {
+    const XidMeaning* row = xid_meaning(std::to_string(event.code));
+    if (event.kind != kKindIndex<Xid> || row == nullptr || row->sort != "nvlink5") continue;
+    XidReading reading;
+    read_nvlink5(event.text, reading);
+    std::string& sort = sorts[{event.host, event.bus_id, event.code}];
+    if (sort != "nvlink_fatal") sort = reading.sort;
+  }
+  return sorts;
+}
+
+XidReading read_xid(const KernelEvent& event, const NvlinkSorts& sorts) {
   const std::optional<int64_t> cause = previous_code(event);
   XidReading reading{.code = std::to_string(cause.value_or(event.code))};
   const XidMeaning* row = xid_meaning(reading.code);
   reading.sort = row == nullptr ? "other" : row->sort;
   if (row != nullptr) reading.means = row->means;
   if (cause) {
-    // Whatever it was, it ended what the program did on that GPU.
-    if (reading.sort == "nvlink5") reading.sort = "nvlink_fatal";
+    // Whatever it was, it ended what the program did on that GPU, unless its own line knows better.
+    if (reading.sort == "nvlink5") {
+      const auto own_line = sorts.find({event.host, event.bus_id, *cause});
+      const bool is_mild = own_line != sorts.end() && own_line->second == "nvlink_nonfatal";
+      reading.sort = is_mild ? "channel" : "nvlink_fatal";
+    }
     reading.means += reading.means.empty() ? "seen in Xid 45" : ", seen in Xid 45";
     return reading;
   }
@@ -122,9 +148,22 @@ XidReading read_xid(const KernelEvent& event) {
   return reading;
 }
 
-/// The time of NCCL's first WARN that is fatal, of the lines whose times have a zone, or have none.
-std::array<std::optional<LineTime>, 2> first_failures(const Job& job) {
-  std::array<std::optional<LineTime>, 2> first;
+/// The class of an SXid by what stands behind its number. Lines of details follow one that says it.
+std::string_view sort_of_switch_error(std::string_view text) {
+  const size_t number = text.find("): ");
+  const size_t end = text.find(", ", number);
+  const std::string_view said = end == text.npos ? "" : text.substr(end + 2);
+  if (said.starts_with("Fatal")) return "switch_fatal";
+  if (said.starts_with("Non-fatal")) return "switch_nonfatal";
+  return said.starts_with("Severity ") || said.starts_with("Data {") ? "details" : "other";
+}
+
+/// A moment by the clock of lines whose times have no zone, and by that of those that have one.
+using Moments = std::array<std::optional<LineTime>, 2>;
+
+/// NCCL's first WARN that is fatal.
+Moments first_failures(const Job& job) {
+  Moments first;
   for (const ReportedWarning& each : reported_warnings(job)) {
     const LineTime time = time_of(each.record);
     if (each.warning.severity != WarnSeverity::Fatal || !time.known()) continue;
@@ -134,25 +173,102 @@ std::array<std::optional<LineTime>, 2> first_failures(const Job& job) {
   return first;
 }
 
-/// "3 min before NCCL's first error"; empty where the clocks do not tell.
-std::string place_in_time(std::string_view line,
-                          const std::array<std::optional<LineTime>, 2>& failures) {
+int64_t input_with(const Job& job, SourceRef where) {
+  const JobUnit* unit = unit_of(job, where);
+  return unit == nullptr ? -1 : unit->input;
+}
+
+/// When the job's logs begin: the first time in each file that stands before NCCL's first
+/// initialisation there or, where there is none, before the first work. Files in which kernel lines
+/// come first, and those where only failures have times, do not tell.
+Moments beginnings(const Job& job) {
+  std::map<int64_t, SourceRef> kernels;
+  for (const KernelEvent& event : job.kernel_events) {
+    kernels.emplace(input_with(job, event.where), event.where);
+  }
+  std::map<int64_t, SourceRef> inits;
+  for (const SpeakerLog& log : job.logs) {
+    for (const CommSegment& segment : log.comms.all) {
+      for (const SourceRef where : {segment.started, segment.completed}) {
+        if (where.line == 0) continue;
+        const auto known = inits.emplace(input_with(job, where), where).first;
+        known->second = std::min(known->second, where);
+      }
+    }
+  }
+  Moments began;
+  for (const InputClock& clock : job.clocks) {
+    const auto kernel = kernels.find(clock.input);
+    for (const bool has_zone : {false, true}) {
+      const PulseClock& pulse = clock.pulse.clock(has_zone);
+      const auto init = inits.find(clock.input);
+      const SourceRef shown = init != inits.end() ? init->second : pulse.work.first.where;
+      const TimedLine& first = pulse.all.first;
+      if (first.where.line == 0 || shown.line == 0 || shown < first.where) continue;
+      if (kernel != kernels.end() && kernel->second < shown) continue;
+      std::optional<LineTime>& known = began[has_zone ? 1 : 0];
+      if (known && known->nanoseconds <= first.nanoseconds) continue;
+      known = LineTime{.has_zone = has_zone, .nanoseconds = first.nanoseconds};
+    }
+  }
+  return began;
+}
+
+/// How much later a line is than a moment, in nanoseconds; nullopt where the clocks do not tell.
+std::optional<int64_t> lateness(std::string_view line, const Moments& moments) {
   const LineTime time = time_of_line(line);
-  if (!time.known()) return {};
-  const std::optional<LineTime>& failure = failures[time.has_zone ? 1 : 0];
-  if (!failure || (time.year != failure->year && time.year != 0 && failure->year != 0)) return {};
-  const int64_t later = time.nanoseconds - failure->nanoseconds;
+  const std::optional<LineTime>& moment = moments[time.has_zone ? 1 : 0];
+  const bool are_known = time.known() && moment;
+  if (!are_known || (time.year != moment->year && time.year != 0 && moment->year != 0)) {
+    return std::nullopt;
+  }
+  return time.nanoseconds - moment->nanoseconds;
+}
+
+/// How a kernel line stands in time to the job.
+struct PlaceInTime {
+  std::string words;     ///< "3 min before NCCL's first error"; empty where the clocks do not tell.
+  bool is_past = false;  ///< It was over before the job began.
+};
+
+PlaceInTime place_in_time(std::string_view line, const Moments& began, const Moments& failures) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  // What the driver says while a program starts up stands before the first line that has a time.
+  constexpr int64_t kStartUp = 300 * kSecond;
+  // Times without a year: a line of the winter may be of the one after the job.
+  constexpr int64_t kMost = 150 * 24 * 3600 * kSecond;
+  const int64_t earlier = -lateness(line, began).value_or(0);
+  if (earlier > kStartUp && earlier < kMost) {
+    return {duration_words(earlier) + " before the job's logs begin", true};
+  }
+  const std::optional<int64_t> later = lateness(line, failures);
+  if (!later) return {};
   // A clock that shows seconds is not compared more finely.
-  if (std::abs(later) < 1'000'000'000) return "with NCCL's first error";
-  return fmt::format("{} {} NCCL's first error", duration_words(std::abs(later)),
-                     later < 0 ? "before" : "after");
+  if (std::abs(*later) < kSecond) return {"with NCCL's first error"};
+  return {fmt::format("{} {} NCCL's first error", duration_words(std::abs(*later)),
+                      *later < 0 ? "before" : "after")};
+}
+
+/// "job", "others", "past", "outlived".
+std::string_view concern(const KernelEvent& event, const PlaceInTime& place, bool finished) {
+  const bool is_elsewhere =
+      event.relation == KernelRelation::OtherGpu || event.relation == KernelRelation::OtherHost;
+  if (is_elsewhere) return "others";
+  const bool was_outlived =
+      finished && (event.kind == kKindIndex<Xid> || event.kind == kKindIndex<GpuOffBus> ||
+                   event.kind == kKindIndex<Sxid>);
+  if (place.is_past) return "past";
+  return was_outlived ? "outlived" : "job";
 }
 
 std::vector<TableRow> kernel_events(const Job& job) {
   if (job.kernel_events.empty()) return {};
   std::set<int64_t> known;
   for (const Death& death : deaths(job)) known.insert(death.pid);
-  const auto failures = first_failures(job);
+  const NvlinkSorts sorts = nvlink_sorts(job);
+  const Moments failures = first_failures(job);
+  const Moments began = beginnings(job);
+  const bool finished = outcome_of(job).job.state == EndState::Finished;
   const auto number = [](int64_t n) { return n < 0 ? std::string() : std::to_string(n); };
   // The driver says "fallen off the bus" again below the Xid.
   std::set<std::pair<std::string, std::string>> off_bus;
@@ -166,19 +282,20 @@ std::vector<TableRow> kernel_events(const Job& job) {
     std::vector<std::string> who;
     if (event.rank >= 0) who.push_back(fmt::format("rank {}", event.rank));
     if (event.pid > 0) who.push_back(fmt::format("pid {}", event.pid));
-    const bool is_elsewhere =
-        event.relation == KernelRelation::OtherGpu || event.relation == KernelRelation::OtherHost;
+    const PlaceInTime place = place_in_time(event.text, began, failures);
     const bool died = known.contains(event.pid);
-    const XidReading xid =
+    XidReading xid =
         event.kind == kKindIndex<Xid>
-            ? read_xid(event)
+            ? read_xid(event, sorts)
             : XidReading{.code = number(event.code), .sort = is_off_bus ? "off_bus" : ""};
-    rows.push_back({{std::string(all_kinds()[event.kind].name), xid.code, xid.sort, xid.means,
-                     xid.unit, xid.link, event.host, event.bus_id, number(event.rank),
-                     number(event.pid), join(who, ", "), is_elsewhere ? "others" : "job",
-                     died ? "yes" : "no", place_in_time(event.text, failures), event.text},
-                    {event.where, event.text},
-                    event.process});
+    if (event.kind == kKindIndex<Sxid>) xid.sort = sort_of_switch_error(event.text);
+    rows.push_back(
+        {{std::string(all_kinds()[event.kind].name), xid.code, xid.sort, xid.means, xid.unit,
+          xid.link, event.host, event.bus_id, number(event.rank), number(event.pid),
+          join(who, ", "), std::string(concern(event, place, finished)), died ? "yes" : "no",
+          place.words, event.text},
+         {event.where, event.text},
+         event.process});
   }
   return rows;
 }
@@ -189,7 +306,8 @@ constexpr Field kKernelEventFields[] = {
      "Of Xid and SXid; the other Xid where it is that one's consequence."},
     {"class", FieldType::Text,
      "Of an Xid: \"off_bus\", \"nvlink\", \"nvlink_fatal\", \"nvlink_nonfatal\", \"memory\", "
-     "\"firmware\", \"program\", \"noted\", \"channel\", \"other\"."},
+     "\"firmware\", \"program\", \"noted\", \"channel\", \"other\"; of an SXid: \"switch_fatal\", "
+     "\"switch_nonfatal\", \"details\", \"other\"."},
     {"means", FieldType::Text, "What an Xid's number means; empty: not known."},
     {"unit", FieldType::Text, "Of Xids 144 to 150: the part of NVLink."},
     {"link", FieldType::Integer, "Of NVLink."},
@@ -199,9 +317,12 @@ constexpr Field kKernelEventFields[] = {
     {"pid", FieldType::Integer},
     {"who", FieldType::Text, "\"rank 2, pid 4242\", as far as known."},
     {"concerns", FieldType::Text,
-     "\"job\", or \"others\": a GPU or host that the job does not use."},
+     "\"job\"; \"others\": a GPU or host that the job does not use; \"past\": over before the job "
+     "began; \"outlived\": of a GPU or a switch, and the job finished."},
     {"known_death", FieldType::Text, "\"yes\": lines of the job tell of the end of that pid."},
-    {"when", FieldType::Text, "\"3 min before NCCL's first error\", where the clocks tell."},
+    {"when", FieldType::Text,
+     "\"3 min before NCCL's first error\", \"2 h before the job's logs begin\", where clocks "
+     "tell."},
     {"text", FieldType::Text, "The line."}};
 
 }  // namespace

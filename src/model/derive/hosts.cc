@@ -606,6 +606,9 @@ void add_events(const Places& places, Job& job) {
       const Event line = parse_record(record);
       KernelEvent event{.kind = kKindIndex<T>, .where = record.where, .text = record.text()};
       const T said = read_message<T>(line.message);
+      if constexpr (requires { said.code; }) {
+        if (said.code < 0) continue;  // No number that there is.
+      }
       if constexpr (requires { said.bus_id; }) event.bus_id = said.bus_id;
       // As an Xid names it: a GPU has one function.
       if constexpr (std::is_same_v<T, GpuOffBus>) {
