@@ -2,6 +2,7 @@
 #include <set>
 
 #include "base/sorting.h"
+#include "base/text.h"
 #include "diagnose/hardware/odd_ones.h"
 #include "rules/judge.h"
 
@@ -84,6 +85,12 @@ FactValue gather(const EachCondition& each, JobView& view) {
     if (texts.size() < 2) return no();
   }
   if (rows.empty()) return no();
+  if (each.by && parse_int(rows.front().text(job, *each.by))) {
+    // Ranks in their order, whichever line came first.
+    std::ranges::stable_sort(rows, {}, [&](const Row& row) {
+      return parse_int(row.text(job, *each.by)).value_or(-1);
+    });
+  }
   AnswerParts parts;
   std::vector<std::string> hosts;
   std::set<std::string> groups;

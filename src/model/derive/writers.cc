@@ -327,7 +327,8 @@ std::set<std::pair<std::string_view, std::string_view>> counted_names(const Job&
   const bool has_master = std::ranges::any_of(
       job.inputs, [](const auto& input) { return input.path.find("master") != input.path.npos; });
   for (size_t i = 0; i < job.inputs.size(); ++i) {
-    if (job.inputs[i].is_archive) continue;
+    // Dumps say themselves whose they are, and have names of their own beside those of logs.
+    if (job.inputs[i].is_archive || job.inputs[i].format == "flight_recorder") continue;
     const bool may_be_worker = !has_master && of_stacks.contains(static_cast<int64_t>(i));
     for (const auto& [around, number] : numbers_in(job.inputs[i].path)) {
       if (says_rank(around.first) || (may_be_worker && says_worker(around.first)))
@@ -366,7 +367,10 @@ void name_ranks(Job& job) {
   }
   for (size_t i = 0; i < job.inputs.size(); ++i) {
     const auto own = ranks.find(static_cast<int64_t>(i));
-    if (job.inputs[i].is_archive || (own != ranks.end() && own->second.size() > 1)) continue;
+    const bool is_told_apart = own == ranks.end() || own->second.size() < 2;
+    if (job.inputs[i].is_archive || job.inputs[i].format == "flight_recorder" || !is_told_apart) {
+      continue;
+    }
     for (const auto& [around, number] : numbers_in(job.inputs[i].path)) {
       const auto agreement = known.find(around);
       const bool is_told = agreement != known.end();

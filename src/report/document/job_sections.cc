@@ -22,6 +22,7 @@
 #include "diagnose/iterations/iterations.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/outcome/outcome.h"
+#include "diagnose/outcome/rank_stacks.h"
 #include "model/timeline.h"
 #include "report/document/report_document.h"
 #include "report/graph/graph.h"
@@ -520,11 +521,14 @@ std::optional<size_t> ranks_seen(const Job& job) {
   return ranks.size() == all && seen > 0 && seen < all ? std::optional(seen) : std::nullopt;
 }
 
-/// ", of which rank 3 is silent", where the own file of a rank is empty.
+/// ", of which rank 3 is silent", where the own file of a rank is empty and no stack shows it.
 std::string silent_words(const Job& job) {
+  std::set<int> shown;
+  for (const RankStacks& one : rank_stacks(job)) shown.insert(one.rank);
   std::vector<int> silent;
   for (const JobInput& input : job.inputs) {
-    if (input.rank >= 0 && input.lines == 0) silent.push_back(input.rank);
+    const bool is_empty = input.rank >= 0 && input.lines == 0;
+    if (is_empty && !shown.contains(input.rank)) silent.push_back(input.rank);
   }
   std::ranges::sort(silent);
   if (silent.empty()) return {};
