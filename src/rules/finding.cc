@@ -589,6 +589,7 @@ Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>
   Finding finding = begin_finding(rule);
   finding.explains = rule.explains;
   finding.explains_same_ranks = rule.explains_same_ranks;
+  finding.witness = rule.witness;
   if (is_rccl(view.job())) {
     for (std::vector<std::string>* texts : {&finding.check, &finding.fix, &finding.do_not})
       use_amd_words(*texts);

@@ -68,8 +68,9 @@ struct Finding {
   Subject subject;
   std::vector<std::string> hosts;  ///< Sorted: the guilty, else those whose own lines report it.
   std::vector<int> ranks;          ///< Sorted, likewise; never mere victims.
-  std::vector<Evidence> evidence;  ///< In input order, at most kMaxEvidence.
-  uint64_t evidence_omitted = 0;   ///< Further lines that show it.
+  /// In input order, then one of each witness that says the same; at most kMaxEvidence.
+  std::vector<Evidence> evidence;
+  uint64_t evidence_omitted = 0;  ///< Further lines that show it.
   std::vector<std::string> check;
   std::vector<std::string> fix;
   std::vector<std::string> do_not;
@@ -78,6 +79,8 @@ struct Finding {
   /// Ids of findings that follow too if all ranks that they name are among `ranks`; empty once
   /// `order_by_cause` has moved those to `explains`.
   std::vector<std::string> explains_same_ranks;
+  /// "NCCL's RAS service": who tells it; empty: it joins no others, or `order_by_cause` has joined them.
+  std::string witness;
   HostCheck host_check;
 
   static constexpr size_t kMaxEvidence = 8;

@@ -87,6 +87,7 @@ void check_by_reports(const Rule& rule, const Job& job, Finding& finding) {
                                 answers.whose(), check.what, finding.message);
   finding.explains.clear();
   finding.explains_same_ranks.clear();
+  finding.witness.clear();
 }
 
 std::optional<Finding> finding_of_reports(const Rule& rule, const Job& job) {

@@ -173,6 +173,7 @@ constexpr MapKey<RuleLoad> kKeys[] = {
     {"references", false, load_texts<&Rule::references>},
     {"explains", false, load_texts<&Rule::explains>},
     {"explains_same_ranks", false, load_texts<&Rule::explains_same_ranks>},
+    {"witness", false, [](auto& node, auto& to) { to.rule.witness = scalar_of(node, "a text"); }},
     {"related", false, load_texts<&Rule::related>},
     {"examples", false,
      [](auto& node, auto& to) {

@@ -215,6 +215,7 @@ struct Rule {
   std::vector<std::string> references;
   std::vector<std::string> explains;
   std::vector<std::string> explains_same_ranks;  ///< Likewise, where they name none but its ranks.
+  std::string witness;               ///< "NCCL's RAS service": who tells it; may be empty.
   std::vector<std::string> related;  ///< Ids of findings that may well stand beside this one.
   std::vector<Example> fires;
   std::vector<Example> quiet;

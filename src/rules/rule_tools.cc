@@ -90,7 +90,8 @@ std::string show_rule(const Rulebook& rulebook, std::string_view id, bool source
        {"needs", {join(needs, ", ")}},
        {"when", {flow_text(*rule.when.node)}},
        {"headline", {rule.headline.empty() ? "" : rule.source->find("headline")->text}},
-       {"same ranks", {join(rule.explains_same_ranks, ", ")}}});
+       {"same ranks", {join(rule.explains_same_ranks, ", ")}},
+       {"witness", {rule.witness}}});
   return out + examples_block("fires on", rule.fires) + examples_block("quiet on", rule.quiet);
 }
 

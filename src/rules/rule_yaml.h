@@ -99,7 +99,7 @@ Names keys_of(const Map& map) {
 [[noreturn]] void fail_at(Place place, const std::string& what, const std::string& hint = {});
 
 /// So many known names are few enough to be listed: a rule's keys are.
-inline constexpr size_t kMostNamesListed = 26;
+inline constexpr size_t kMostNamesListed = 27;
 
 /// Throws Error: `name` is none of the `known` ones. The hint names the nearest, else all if there
 /// are at most kMostNamesListed.

@@ -41,6 +41,28 @@ void explain_same_ranks(std::vector<Finding>& findings) {
   }
 }
 
+/// What independent witnesses say of the same ranks is one finding: the cause among them says who
+/// else does, shows it, and is likely.
+void join_witnesses(std::vector<Finding>& findings) {
+  for (Finding& cause : findings) {
+    std::vector<std::string> witnesses;
+    for (const Finding& other : findings) {
+      const bool agrees = !cause.witness.empty() && !other.witness.empty() &&
+                          other.witness != cause.witness && other.ranks == cause.ranks &&
+                          explains(cause, other);
+      if (!agrees) continue;
+      witnesses.push_back(other.witness);
+      const bool has_room = cause.evidence.size() < Finding::kMaxEvidence;
+      if (has_room && !other.evidence.empty()) cause.evidence.push_back(other.evidence.front());
+    }
+    if (witnesses.empty()) continue;
+    cause.confidence = std::min(cause.confidence, Confidence::Likely);
+    cause.message += fmt::format(" {} {} the same of {}.", capitalised(join(witnesses, " and ")),
+                                 witnesses.size() == 1 ? "says" : "say", ranks_phrase(cause.ranks));
+  }
+  for (Finding& finding : findings) finding.witness.clear();
+}
+
 /// What shows `one` came before what shows `other`: as lines of one process stand, or by the clocks
 /// on both.
 bool came_first(const Finding& one, const Finding& other) {
@@ -99,40 +121,60 @@ bool is_heard(const Job& job) {
          std::ranges::any_of(job.clocks, has_steps) || std::ranges::any_of(job.logs, is_usable);
 }
 
-/// A sentence on what stands beside the lines of logs and shows no fault: the first that applies;
-/// empty: there is nothing of the sort. `says_otherwise`: the user saw the job fail.
-std::string beside_lines_words(const std::vector<Finding>& findings, const Job& job,
-                               bool says_otherwise) {
-  const bool has_lines = job.losses.lines > 0;
-  if (!has_lines && !job.host_reports.empty() && !has_only_dumps(job)) {
-    return fmt::format(
-        "Nothing that the rules name was found on {}, as far as it could be read.",
-        job.host_reports.size() == 1 ? job.host_reports.front().host : "these hosts");
-  }
-  if (findings.empty() && !has_lines && !job.inspected.empty()) {
-    int64_t calls = 0;
-    for (const InspectedRank& rank : job.inspected) calls += static_cast<int64_t>(rank.total);
-    return fmt::format("NCCL's Inspector timed {} of {}; nothing in them shows a fault.",
-                       plural(calls, "call"), plural(std::ssize(job.inspected), "rank"));
-  }
-  const FactValue moves = find_fact("job.recorder_moves")->ask(job, {});
-  if (has_only_dumps(job) && is_yes(moves)) {
-    return fmt::format("No problem in these dumps: {}, so the job ran between them.", moves.what);
-  }
-  const bool is_silent = !is_heard(job);
-  if (is_silent && !job.ras_reports.empty()) return ras_words(job) + ".";
-  const EndState end = outcome_of(job).job.state;
-  if ((end == EndState::Unknown || end == EndState::Unfinished) && findings.empty() &&
-      !says_otherwise) {
-    const std::string stacks = stacks_summary(job);
-    if (!stacks.empty()) return fitted_headline(capitalised(stacks) + ".");
-  }
-  if (is_silent && findings.empty() && !has_only_dumps(job) && !job.port_counters.empty()) {
-    return fmt::format("{} were read; none that tells of faults grew.",
-                       plural(std::ssize(job.port_counters), "counter"));
-  }
-  return {};
+/// A job of which nothing is told as a fault.
+struct Faultless {
+  const std::vector<Finding>& findings;  ///< Notes.
+  const Job& job;
+  bool says_otherwise;  ///< The user saw it fail.
+
+  bool has_lines() const { return job.losses.lines > 0; }
+};
+
+std::string host_words(const Faultless& of) {
+  const std::vector<HostReport>& reports = of.job.host_reports;
+  if (of.has_lines() || reports.empty() || has_only_dumps(of.job)) return {};
+  return fmt::format("Nothing that the rules name was found on {}, as far as it could be read.",
+                     reports.size() == 1 ? reports.front().host : "these hosts");
 }
+
+std::string inspector_words(const Faultless& of) {
+  if (!of.findings.empty() || of.has_lines() || of.job.inspected.empty()) return {};
+  int64_t calls = 0;
+  for (const InspectedRank& rank : of.job.inspected) calls += static_cast<int64_t>(rank.total);
+  return fmt::format("NCCL's Inspector timed {} of {}; nothing in them shows a fault.",
+                     plural(calls, "call"), plural(std::ssize(of.job.inspected), "rank"));
+}
+
+std::string recorder_words(const Faultless& of) {
+  const FactValue moves = find_fact("job.recorder_moves")->ask(of.job, {});
+  if (!has_only_dumps(of.job) || !is_yes(moves)) return {};
+  return fmt::format("No problem in these dumps: {}, so the job ran between them.", moves.what);
+}
+
+std::string ras_service_words(const Faultless& of) {
+  return of.job.ras_reports.empty() || is_heard(of.job) ? "" : ras_words(of.job) + ".";
+}
+
+std::string stacks_words(const Faultless& of) {
+  const EndState end = outcome_of(of.job).job.state;
+  const bool is_open = end == EndState::Unknown || end == EndState::Unfinished;
+  if (!is_open || !of.findings.empty() || of.says_otherwise) return {};
+  const std::string stacks = stacks_summary(of.job);
+  return stacks.empty() ? "" : fitted_headline(capitalised(stacks) + ".");
+}
+
+std::string counter_words(const Faultless& of) {
+  const bool is_silent = of.findings.empty() && !has_only_dumps(of.job) && !is_heard(of.job);
+  if (of.job.port_counters.empty() || !is_silent) return {};
+  return fmt::format("{} were read; none that tells of faults grew.",
+                     plural(std::ssize(of.job.port_counters), "counter"));
+}
+
+/// What each source beside the lines of logs says of a job without a fault: a sentence, empty where
+/// it tells nothing. The first that tells something is heard.
+constexpr std::string (*kBeside[])(const Faultless&) = {
+    host_words, inspector_words, recorder_words, ras_service_words, stacks_words, counter_words,
+};
 
 Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
   const EndOf& end = outcome_of(job).job;
@@ -143,8 +185,9 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
             fmt::format("The job failed, and these logs do not say why: {}.", end.what),
             {}};
   }
-  if (std::string words = beside_lines_words(findings, job, says_otherwise); !words.empty()) {
-    return {VerdictStatus::NothingFound, std::move(words), {}};
+  for (const auto& words_of : kBeside) {
+    std::string words = words_of({findings, job, says_otherwise});
+    if (!words.empty()) return {VerdictStatus::NothingFound, std::move(words), {}};
   }
   if (has_only_dumps(job) || (findings.empty() && !is_heard(job))) {
     return {VerdictStatus::CannotJudge, why_unusable(job.losses, has_only_dumps(job)), {}};
@@ -229,6 +272,7 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
       return id == finding.id || std::ranges::find(findings, id, &Finding::id) == findings.end();
     });
   }
+  join_witnesses(findings);
   // The worst severity of a finding and all that follows from it.
   std::map<std::string, Severity> weights;
   for (const Finding& finding : findings) {

@@ -52,7 +52,8 @@ std::vector<const Finding*> consequences_of(const std::vector<Finding>& findings
 /// not explain each other, one whose first line came before that of another, in one process or by
 /// the clocks on both, stands before it. What a present finding explains, directly or not, stands
 /// below it. Adds to `explains` what of `explains_same_ranks` names no other ranks, and trims it to
-/// the findings that are present. Same set, same order.
+/// the findings that are present; a finding that explains what another witness tells of the same
+/// ranks says so. Same set, same order.
 std::vector<Finding> order_by_cause(std::vector<Finding> findings);
 
 // The verdict, over findings in the order of their causes.

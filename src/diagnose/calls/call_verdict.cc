@@ -155,6 +155,12 @@ std::vector<int> ranks_of(const CallAccount& account, const std::vector<int>& me
   return ranks;
 }
 
+std::set<int> named_ranks(const Job& job, const FactValue& value) {
+  std::set<int> ranks(value.ranks.begin(), value.ranks.end());
+  for (const int process : value.processes) ranks.insert(nth_process(job, process).rank);
+  return ranks;
+}
+
 std::string members_phrase(const CallAccount& account, const std::vector<int>& members) {
   const std::vector<int> ranks = ranks_of(account, members);
   return ranks.empty() ? fmt::format("{} processes", members.size()) : ranks_phrase(ranks);

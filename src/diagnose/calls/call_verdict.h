@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@
 #include "model/ledger/call_ledger.h"
 
 namespace ncclog {
+
+struct FactValue;
 
 enum class VerdictKind { Nothing, Late, Mismatch, Entered };
 
@@ -50,6 +53,9 @@ inline const LedgerRank& member(const CallAccount& account, int place) {
 
 /// The numbers of members of an account, ascending; those that are not known are left out.
 std::vector<int> ranks_of(const CallAccount& account, const std::vector<int>& members);
+
+/// The ranks whom a fact names, as numbers or as processes.
+std::set<int> named_ranks(const Job& job, const FactValue& value);
 
 /// "ranks 0-2"; where no number is known how many they are, "2 processes".
 std::string members_phrase(const CallAccount& account, const std::vector<int>& members);

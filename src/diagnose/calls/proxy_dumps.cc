@@ -28,6 +28,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "diagnose/calls/call_verdict.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/known_messages.h"
@@ -238,8 +239,12 @@ ProxyStall find_proxy_stall(const Job& job) {
   return stall;
 }
 
-/// Who is waited for, and is named.
-FactValue proxy_waits(const Job& job, const Instance&) {
+/// What tells who is late before dumps of the proxy do.
+constexpr std::string_view kLateBefore[] = {"job.rank_missing_in_collective", "job.recorder_late",
+                                            "job.ras_late"};
+
+/// Who is waited for, and is named, unless something better names others.
+FactValue proxy_waits(const Job& job, const Instance& instance) {
   const ProxyStall& stall = job.answers.of<&find_proxy_stall>(job);
   if (stall.silent.ranks.empty() && stall.idle.ranks.empty()) return unknown();
   std::vector<std::string> words;
@@ -253,6 +258,10 @@ FactValue proxy_waits(const Job& job, const Instance&) {
                     kind->waiters.size() == 1 ? "waits" : "wait", ranks_phrase(kind->ranks), why));
     for (const int rank : kind->ranks) blame(process_of_rank(job, rank), rank, value);
   }
+  for (const std::string_view other : kLateBefore) {
+    const FactValue told = find_fact(other)->ask(job, instance);
+    if (is_yes(told) && named_ranks(job, told) != named_ranks(job, value)) return unknown();
+  }
   value.what = fmt::format("{}: the operations at work of {} are the same in the last two dumps{}",
                            join(words, ", and "), ranks_phrase(stall.stuck), stall.first);
   return value;
@@ -261,11 +270,12 @@ FactValue proxy_waits(const Job& job, const Instance&) {
 /// The same of a job that is seen to stand, where nothing else tells who is late.
 FactValue proxy_late(const Job& job, const Instance& instance) {
   if (!stood_still(job)) return unknown();
-  for (const std::string_view other :
-       {"job.rank_missing_in_collective", "job.recorder_late", "job.ras_late"}) {
-    if (is_yes(find_fact(other)->ask(job, instance))) return unknown();
+  for (const std::string_view other : kLateBefore) {
+    if (is_yes(find_fact(other)->ask(job, instance))) return no();
   }
   FactValue value = proxy_waits(job, instance);
+  const FactValue held = find_fact("job.recorder_holds_up")->ask(job, instance);
+  if (is_yes(held) && named_ranks(job, held) == named_ranks(job, value)) return no();
   if (is_yes(value)) value.what = "by dumps of the network proxy, " + value.what;
   return value;
 }

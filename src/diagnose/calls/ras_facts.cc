@@ -156,14 +156,13 @@ FactValue ras_lacks(const Job& job, const Instance&) {
   return doubt.empty() ? value : yes(value.what);
 }
 
-/// Who is behind by answers that do not move, where neither lines nor dumps name anybody.
+/// Who is behind by answers that do not move, where neither lines nor dumps name anybody; `beside`:
+/// where they name just the same.
+template <bool beside>
 FactValue ras_late(const Job& job, const Instance& instance) {
   const RasSeries& series = ras_series(job);
   const bool is_over = outcome_of(job).job.state == EndState::Finished;
   if (series.behind.empty() || is_over) return unknown();
-  for (const std::string_view other : {"job.rank_missing_in_collective", "job.recorder_late"}) {
-    if (is_yes(find_fact(other)->ask(job, instance))) return unknown();
-  }
   const std::string counts = counts_words(*series.last);
   FactValue value =
       yes(fmt::format("by NCCL's RAS service, {} launched fewer operations than others "
@@ -173,7 +172,16 @@ FactValue ras_late(const Job& job, const Instance& instance) {
     value.evidence.push_back({answer->where, "NCCL's RAS: " + counts});
   }
   for (const RasRankOfJob& rank : series.behind) blame(rank.process, rank.rank, value);
-  return value;
+  for (const std::string_view other :
+       {"job.rank_missing_in_collective", "job.recorder_late", "job.recorder_holds_up"}) {
+    const FactValue told = find_fact(other)->ask(job, instance);
+    if (!is_yes(told)) continue;
+    const bool is_same = named_ranks(job, told) == named_ranks(job, value);
+    // Dumps of one moment do not go before answers that stand.
+    if (!is_same && other == "job.recorder_holds_up") continue;
+    return beside && is_same ? value : unknown();
+  }
+  return beside ? unknown() : value;
 }
 
 /// All ranks launched the same, and nothing grows.
@@ -201,9 +209,9 @@ FactValue ras_all_ok(const Job& job, const Instance&) {
 
 FactValue ras_agrees(const Job& job, const Instance& instance) {
   const auto& accounts = call_ledger(job, CallSource::Ras);
-  if (accounts.empty()) return unknown();
+  if (accounts.empty()) return no();
   const FactValue missing = find_fact("job.rank_missing_in_collective")->ask(job, instance);
-  if (!missing.known()) return unknown();
+  if (!missing.known()) return no();
   const std::set<int> named(missing.processes.begin(), missing.processes.end());
   for (const CallAccount& counts : accounts) {
     const CallFront front = front_of(counts);
@@ -219,7 +227,7 @@ FactValue ras_agrees(const Job& job, const Instance& instance) {
                     "the others",
                     front.front, to_valid_utf8(counts.function), front.furthest));
   }
-  return unknown();
+  return no();
 }
 
 constexpr std::array kRasFacts = {
@@ -237,7 +245,9 @@ constexpr std::array kRasFacts = {
     job_fact("job.ras_incomplete", ras_lacks<false>),
     // In two answers of NCCL's RAS service the same ranks had launched fewer operations, and
     // nothing grew; lines of calls and dumps leave open who is late.
-    job_fact("job.ras_late", ras_late),
+    job_fact("job.ras_late", ras_late<false>),
+    // The same, where lines of calls or dumps name just those ranks.
+    job_fact("job.ras_late_too", ras_late<true>),
     // In two answers of NCCL's RAS service all ranks had launched the same, and no more.
     job_fact("job.ras_level", ras_level),
     // NCCL's RAS service found ranks of a communicator that launched different numbers

@@ -198,14 +198,6 @@ FactValue recorder_moves(const Job& job, const Instance&) {
   return yes(fmt::format("{} made more calls from one dump to the next", ranks_phrase(moved)));
 }
 
-std::set<int> named_ranks(const Job& job, const FactValue& value) {
-  std::set<int> ranks(value.ranks.begin(), value.ranks.end());
-  for (const int process : value.processes) {
-    ranks.insert(nth_process(job, process).rank);
-  }
-  return ranks;
-}
-
 FactValue as_fact(const Job& job, const CallVerdict& verdict) {
   FactValue value =
       yes("by the Flight Recorder's dumps, " + verdict_words(job, verdict), verdict_dumps(verdict));

@@ -1,5 +1,6 @@
 // Law: a finding stands above what follows from it.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -93,6 +94,29 @@ TEST(CausalOrder, WhatNamesNoOtherRanksIsExplainedWhereThatIsWanted) {
   EXPECT_FALSE(explained({1}, {2}));
   EXPECT_FALSE(explained({1}, {}));
   EXPECT_FALSE(explained({}, {}));
+}
+
+TEST(CausalOrder, WitnessesThatNameTheSameRanksAreOneFinding) {
+  const auto told = [](std::vector<int> ranks, const std::string& witness) {
+    Finding cause = finding("z-cause", Severity::Warning, Role::Cause, {}, Confidence::Possible);
+    cause.explains_same_ranks = {"effect"};
+    cause.ranks = {1, 3};
+    cause.witness = "the stacks";
+    cause.message = "They differ.";
+    Finding effect = finding("effect", Severity::Warning, Role::Cause);
+    effect.ranks = std::move(ranks);
+    effect.witness = witness;
+    effect.evidence = {{{0, 3}, "a line"}};
+    // Ordered again, it says nothing twice.
+    const Finding first = order_by_cause(order_by_cause({cause, effect})).front();
+    return fmt::format("{} {} {}", to_string(first.confidence), first.evidence.size(),
+                       first.message);
+  };
+  EXPECT_EQ(told({1, 3}, "NCCL's RAS service"),
+            "likely 1 They differ. NCCL's RAS service says the same of ranks 1,3.");
+  EXPECT_EQ(told({1}, "NCCL's RAS service"), "possible 0 They differ.");
+  EXPECT_EQ(told({1, 3}, "the stacks"), "possible 0 They differ.");
+  EXPECT_EQ(told({1, 3}, ""), "possible 0 They differ.");
 }
 
 TEST(CausalOrder, WhatCameFirstLeadsWhereThatIsKnown) {

@@ -168,8 +168,8 @@ constexpr Change kChanges[] = {
     {"severity: error", "severity: error\ntags: [net]",
      "rules/a/my-rule.yaml:4:1: unknown key 'tags' | known: id, title, severity, confidence, role, "
      "per, needs, when, host, blame, message, headline, why, check, fix, do_not, references, "
-     "explains, explains_same_ranks, related, examples, last_resort, halves_bandwidth, harmless, "
-     "tells_end, of_all_runs"},
+     "explains, explains_same_ranks, witness, related, examples, last_resort, halves_bandwidth, "
+     "harmless, tells_end, of_all_runs"},
     {"severity: error", "severity: eror",
      "rules/a/my-rule.yaml:3:11: unknown severity 'eror' | did you mean 'error'?"},
     {"role: cause\n", "", "rules/a/my-rule.yaml:1:1: the key 'role' is missing"},
