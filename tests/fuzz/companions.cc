@@ -1,6 +1,9 @@
 // Any bytes as one of the files that are read beside logs: what is refused has a reason, what is
 // kept is what its readers rely on.
 
+#include "base/text.h"
+#include "diagnose/calls/call_verdict.h"
+#include "diagnose/facts/fact.h"
 #include "diagnose/outcome/rank_stacks.h"
 #include "diagnose/outcome/stacks_apart.h"
 #include "fuzz/fuzz.h"
@@ -89,6 +92,19 @@ void fuzz_stacks(std::string_view bytes) {
   }
   require(stacks_summary(job).empty() == rank_stacks(job).empty());
   stacks_table(job);
+}
+
+void fuzz_proxy_dumps(std::string_view bytes) {
+  const Job job = job_from_text(bytes);
+  const FactValue waits = find_fact("job.proxy_waits")->ask(job, {});
+  const FactValue stuck = find_fact("job.proxy_stuck")->ask(job, {});
+  require(!is_yes(waits) || !is_yes(stuck));
+  require(is_yes(waits) == !named_ranks(job, waits).empty());
+  for (const int rank : named_ranks(job, waits)) require(rank >= 0);
+  for (const FactValue& value : {waits, stuck}) {
+    require(is_yes(value) == !value.evidence.empty());
+    require(to_valid_utf8(value.what) == value.what);
+  }
 }
 
 }  // namespace ncclog::fuzz
