@@ -188,6 +188,10 @@ RasSeries find_series(const Job& job) {
         answers, [&](const RasReport* one) { return is_same_moment(job, *one, report); });
     if (is_answer && !is_copy) answers.push_back(&report);
   }
+  // Files come by name; JSON says when it was.
+  const bool are_timed =
+      std::ranges::none_of(answers, [](const auto* one) { return one->timestamp.empty(); });
+  if (are_timed) std::ranges::stable_sort(answers, {}, &RasReport::timestamp);
   if (!answers.empty()) series.last = answers.back();
   if (answers.size() > 1) series.before = *std::prev(answers.end(), 2);
   if (series.before == nullptr) return series;

@@ -54,6 +54,24 @@ TEST(RasSeries, CountsAnAnswerOnceWhateverItsFileIsCalled) {
   }
 }
 
+TEST(RasSeries, IsInTheOrderOfItsTimes) {
+  const auto trend = [](std::vector<std::pair<std::string, int>> answers) {
+    Job job;
+    for (const auto& [time, operations] : answers) {
+      RasReport& report = job.ras_reports.emplace_back();
+      report.timestamp = "2026-01-05 12:00:" + time;
+      report.nranks = 4;
+      report.communicators = {{.hash = "a7", .nranks = 4, .operations = operations}};
+    }
+    return ras_series(job).trend;
+  };
+  EXPECT_EQ(trend({{"10", 400}, {"20", 480}}), RasTrend::Grows);
+  EXPECT_EQ(trend({{"20", 480}, {"10", 400}}), RasTrend::Grows);
+  EXPECT_EQ(trend({{"10", 400}, {"20", 400}}), RasTrend::Level);
+  EXPECT_EQ(trend({{"10", 400}, {"10", 400}}), RasTrend::Unclear);
+  EXPECT_EQ(trend({{"10", 400}, {"20", 480}, {"10", 400}}), RasTrend::Grows);
+}
+
 TEST(RasSeries, IsOfAJobThatRunsWhereStepsGoOn) {
   const std::string steps = "[rank0]: step 7 loss 8.3\n[rank0]: step 8 loss 8.2\n";
   const auto trend = [](std::string text) {
