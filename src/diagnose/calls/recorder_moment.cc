@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "diagnose/calls/call_verdict.h"
+#include "diagnose/facts/fact.h"
 #include "diagnose/outcome/stop_evidence.h"
 
 namespace ncclog {
@@ -118,8 +119,10 @@ class Moment {
     // That a GPU is behind shows only in what others completed, as it does for an instant in any
     // job: it counts where the job is seen to stand still.
     if (!found_.empty() || stood_still(job_)) find_behind_on_gpu();
-    // Beside the logs of ranks there are many reasons for a dump that lacks.
-    if (found_.empty() && job_.processes.empty()) find_missing();
+    // Beside the logs of ranks there are many reasons for a dump that lacks, unless RAS lacks that
+    // rank as well.
+    const std::set<int> unheard = named_ranks(job_, find_fact("job.ras_incomplete")->ask(job_, {}));
+    if (found_.empty() && (job_.processes.empty() || unheard == absent_)) find_missing();
     const auto is_named = [&](int rank) { return found_.contains(rank); };
     if (!std::ranges::all_of(idle_, is_named)) return moment;
     if (std::ranges::any_of(moment.moved, is_named)) return moment;
