@@ -161,17 +161,28 @@ std::vector<ExplainedInstances> explain_instances(const Rule& rule, JobView& vie
   return groups;
 }
 
+/// "a line peer_closed" of "{event: peer_closed, where: …}"; other conditions as they stand.
+std::string named_condition(const std::string& condition) {
+  constexpr std::pair<std::string_view, std::string_view> kNamed[] = {
+      {"{fact: ", "the fact "}, {"{event: ", "a line "}, {"{each: ", "a line "}};
+  for (const auto& [start, word] : kNamed) {
+    if (!condition.starts_with(start)) continue;
+    const size_t end = condition.find_first_of(",}", start.size());
+    return std::string(word) + condition.substr(start.size(), end - start.size());
+  }
+  return condition;
+}
+
 /// What an undecided rule lacks: the conditions of which the logs do not tell, and why.
 std::string undecided_sentence(const ExplainedInstances& instances) {
   std::vector<std::string> open;
   for (const ExplainedStep& step : instances.steps) {
     if (step.answer != Answer::Unknown || step.reason.empty()) continue;
-    std::string text = fmt::format("{} ({})", step.condition, step.reason);
+    std::string text = fmt::format("{} ({})", named_condition(step.condition), step.reason);
     if (std::ranges::find(open, text) == open.end()) open.push_back(std::move(text));
   }
   if (open.empty()) return "Nothing excludes it, but something that it asks for is unknown.";
-  return fmt::format("Nothing excludes it. These logs leave open what would decide it: {}.",
-                     few_of(open, 2, "; "));
+  return fmt::format("Nothing excludes it. What would decide it: {}.", few_of(open, 2, "; "));
 }
 
 std::pair<Standing, std::string> outcome_of(const Rule& rule, const Explanation& explanation,
@@ -182,7 +193,9 @@ std::pair<Standing, std::string> outcome_of(const Rule& rule, const Explanation&
   }
   if (finding != found.findings.end()) return {Standing::Found, finding->second.message};
   if (!explanation.open_needs.empty()) {
-    return {Standing::NotJudged, "It is not judged: the log leaves open what it needs."};
+    const NotJudged& need = explanation.open_needs.front();
+    return {Standing::NotJudged,
+            fmt::format("It is not judged. {} {}", need.reason, need.how_to_capture)};
   }
   // Those that came furthest stand first.
   const Answer best =
