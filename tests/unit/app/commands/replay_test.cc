@@ -59,8 +59,8 @@ Runs
   - clean: completed; 4 results compared, 6144 elements, none wrong
 
 Times
-call          bytes  runs  cold us  median us  spread us    busbw  in series  link       of it
-AllReduce  67108864    20  900.2    225.5      220.0-240.0  297.6  311.4      370.8 NVL  84 %
+call        bytes  runs  cold us  median us  spread us    busbw  in series  link       of it
+AllReduce  64 MiB    20  900.2    225.5      220.0-240.0  297.6  311.4      370.8 NVL  84 %
 
 Bandwidths in GB/s as nccl-tests defines them; in series: of runs back to back, as it
 measures, all else of single ones. The link is the slowest path between the GPUs as NCCL's
