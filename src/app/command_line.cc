@@ -174,7 +174,7 @@ const CommandRow& chosen_command(const CommandRow& command, const CLI::App& app)
     const CLI::App* sub = app.get_subcommand(std::string(last_word(below)));
     if (sub->parsed()) return chosen_command(below, *sub);
   }
-  return command;
+  return command;  // NOLINT(bugprone-return-const-ref-from-parameter): rows outlive the call.
 }
 
 /// "--json" is a word of --format to commands that have no flag of that name.

@@ -345,7 +345,7 @@ Event Tracebacks::read(const Event& event) {
     result.is_of_traceback = true;
     return result;
   }
-  const Open ended = *open;
+  const Open ended = std::move(*open);
   open_.erase(open);
   if (!ended.has_frames) return result;
   result.is_of_traceback = true;

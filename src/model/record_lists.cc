@@ -143,8 +143,9 @@ std::unique_ptr<SettledRecords> SettledRecords::make(
   std::ranges::sort(own.texts, {}, [](const auto& text) { return text.first; });
   auto* at = reinterpret_cast<char*>(made.get() + 1);
   const auto put = [&at](const auto& value) {
-    std::memcpy(at, &value, sizeof(value));
-    at += sizeof(value);
+    constexpr size_t kBytes = sizeof(value);  // NOLINT(bugprone-sizeof-expression): of a pointer.
+    std::memcpy(at, static_cast<const void*>(&value), kBytes);
+    at += kBytes;
   };
   for (auto& head : own.heads) put(head.detach());
   for (auto& [place, text] : own.texts) put(text.detach());
@@ -189,7 +190,7 @@ std::unique_ptr<SettledRecords> SettledRecords::copy() const {
   made->texts_ = texts_;
   made->units_ = units_;
   made->is_short_ = is_short_;
-  std::memcpy(static_cast<void*>(made.get() + 1), this + 1, bytes());
+  std::memcpy(static_cast<void*>(made.get() + 1), static_cast<const void*>(this + 1), bytes());
   for (size_t i = 0; i < heads_; ++i) {
     if (heads()[i] != nullptr) intrusive_ptr_add_ref(heads()[i]);
   }

@@ -238,7 +238,7 @@ std::string headline_of(const Finding& finding) {
 
 std::string ranks_in_headline(const Job& job, const std::vector<int>& ranks) {
   constexpr size_t kLongest = 24;
-  const std::string names = ranks_phrase(ranks);
+  std::string names = ranks_phrase(ranks);
   const int64_t all = job.nranks.value_or(0);
   if (ranks.size() > 2 && std::ssize(ranks) == all) return fmt::format("all {} ranks", all);
   if (names.size() <= kLongest) return names;
@@ -248,7 +248,7 @@ std::string ranks_in_headline(const Job& job, const std::vector<int>& ranks) {
 
 std::string hosts_in_headline(const Job& job, const std::vector<std::string>& hosts) {
   constexpr size_t kLongest = 45;
-  const std::string names = join(hosts, ", ");
+  std::string names = join(hosts, ", ");
   if (hosts.size() <= kMostInHeadline && (hosts.size() <= 1 || names.size() <= kLongest))
     return names;
   const size_t all = job.hosts.size();

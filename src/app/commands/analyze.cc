@@ -79,7 +79,7 @@ void judge_job(Report& report, const Rulebook& rulebook) {
 /// typed, most likely.
 static std::string typed_logs(const std::vector<std::string>& paths) {
   constexpr size_t kMany = 3;
-  const std::string text = shell_text(paths);
+  std::string text = shell_text(paths);
   if (paths.size() <= kMany) return text;
   const auto [least, most] = std::ranges::minmax(paths);
   const auto at = std::ranges::mismatch(least, most).in1 - least.begin();

@@ -121,7 +121,7 @@ void append_field(std::string& out, const Field& field, std::string_view text) {
 /// True for what a dump does not say.
 bool is_unknown(const OrderedJson& value) {
   if (value.is_number()) return !(value.get<double>() >= 0);
-  return value.empty() || value == "";
+  return value.empty() || (value.is_string() && value.get_ref<const std::string&>().empty());
 }
 
 }  // namespace

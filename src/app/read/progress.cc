@@ -98,7 +98,7 @@ std::string how_far(const ReadingState& state) {
 
 /// The end of a path says more than its beginning.
 std::string path_text(const std::string& path, int columns) {
-  const std::string shown = printable(path);
+  std::string shown = printable(path);
   if (display_width(shown) <= columns) return shown;
   const std::string name = shown.substr(shown.rfind('/') + 1);
   return columns > 4 ? clip(".../" + name, columns) : std::string();

@@ -14,6 +14,18 @@
 namespace ncclog {
 namespace {
 
+/// Stacks in JSON are lines of the process that they are of, as if it had printed them.
+std::string add_py_spy(std::string_view bytes, const WalkedInput& name, Shard& shard) {
+  auto import = import_py_spy(bytes);
+  SpeakerLog& log = shard.speakers[{.input = static_cast<int64_t>(name.input_number)}];
+  log.lines = 1;
+  log.first = log.last = {name.number, 1};
+  for (const std::string& line : import.value) {
+    log.add_stack_line(make_record(log.first, line), shard.limit);
+  }
+  return std::move(import.problem);
+}
+
 /// Puts what a document says into `shard`; answers why it could not, a clause, or nothing. `used`
 /// becomes the number of bytes that are the document's.
 std::string import_document(std::string_view bytes, Content content, const WalkedInput& name,
@@ -69,16 +81,7 @@ std::string import_document(std::string_view bytes, Content content, const Walke
     }
     return std::move(import.problem);
   }
-  if (content == Content::PySpy) {
-    const auto import = import_py_spy(bytes);
-    SpeakerLog& log = shard.speakers[{.input = static_cast<int64_t>(name.input_number)}];
-    log.lines = 1;
-    log.first = log.last = {name.number, 1};
-    for (const std::string& line : import.value) {
-      log.add_stack_line(make_record(log.first, line), shard.limit);
-    }
-    return import.problem;
-  }
+  if (content == Content::PySpy) return add_py_spy(bytes, name, shard);
   FlightRecorderDumps import = import_flight_recorders(bytes, name.path);
   for (FlightRecorderDump& dump : import.dumps) {
     dump.where.unit = name.number;

@@ -253,8 +253,7 @@ std::string new_pipe_stem() {
   const fs::path folder = fs::temp_directory_path(error);
   if (error) return {};
   std::random_device random;
-  const std::string stem =
-      folder / fmt::format("ncclog-run-{:08x}{:08x}-rank-", random(), random());
+  std::string stem = folder / fmt::format("ncclog-run-{:08x}{:08x}-rank-", random(), random());
   const std::string trial = fmt::format("{}trial{}", stem, kEnding);
   if (mkfifo(trial.c_str(), 0600) != 0) return {};
   unlink(trial.c_str());

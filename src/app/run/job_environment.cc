@@ -64,10 +64,10 @@ std::vector<JobSetting> job_settings(LogLevel level, const std::string& folder,
   };
   std::vector<JobSetting> settings;
   for (const auto& [name, value] : wanted) {
-    std::string own = environment(name);
+    const std::string own = environment(name);
     const bool is_kept = !own.empty();
     if (!is_kept && value.empty()) continue;
-    settings.push_back({name, is_kept ? std::move(own) : value, is_kept});
+    settings.push_back({name, is_kept ? own : value, is_kept});
   }
   return settings;
 }

@@ -234,7 +234,7 @@ bool may_use_pcie(const HostReport& report) {
 
 FactValue p2p_path(const HostReport& report) {
   if (!may_use_pcie(report)) return unknown();
-  const FactValue acs = acs_of(report);
+  FactValue acs = acs_of(report);
   if (is_yes(acs)) return acs;
   if (report.iommu.value_or(false)) {
     return yes("the IOMMU translates what GPUs send (their groups are not of type identity)");

@@ -84,7 +84,7 @@ std::optional<NamePattern> learn_from(std::string_view name, const FileWriter& w
 std::optional<NamePattern> learn_pattern(std::string_view path, const FileWriter& writer) {
   if (writer.host.empty() || writer.pid < 0) return std::nullopt;
   path = without_packing(path);
-  const auto alone = learn_from(last_parts(path, 1), writer);
+  auto alone = learn_from(last_parts(path, 1), writer);
   if (alone && alone->has_host) return alone;
   const auto both = learn_from(last_parts(path, 2), writer);
   return both && both->has_host ? both : alone;

@@ -400,6 +400,7 @@ void align_loners(const Job& job, const Communicator& comm, std::vector<Alike>& 
     return std::tuple(group.members.size(), !group.is_torn, group.calls->size());
   });
   if (found == groups.end()) return;
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): groups are erased below.
   const Alike most = *found;
   const auto is_loner = [&](const Alike& group) {
     return group.members != most.members && (group.members.size() == 1 || group.is_torn);

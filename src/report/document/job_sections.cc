@@ -84,7 +84,7 @@ std::string gpus_words(const Job& job) {
 std::string network_words(const Job& job) {
   const Network& network = job.network;
   if (network.name.empty() && network.plugin.empty()) return {};
-  const std::string name = network.name.empty() ? "not named" : network.name;
+  std::string name = network.name.empty() ? "not named" : network.name;
   if (network.plugin.empty()) return name;
   return name + (network.plugin == "internal" ? ", no plugin" : ", plugin " + network.plugin);
 }
@@ -503,7 +503,7 @@ Section settings_section(const Job& job) {
 std::string files_text(const Job& job) {
   const auto archives = static_cast<size_t>(
       std::ranges::count_if(job.inputs, [](const JobInput& input) { return input.is_archive; }));
-  const std::string files = plural(job.inputs.size() - archives, "file");
+  std::string files = plural(job.inputs.size() - archives, "file");
   if (archives == 0) return files;
   return fmt::format("{}, unpacking {}", files, plural(archives, "archive"));
 }

@@ -162,7 +162,7 @@ Markup part_markup(const Section& part, bool open) {
   const Markup heading = html_element("h3", {}, with_code(part.heading));
   const Markup inside = blocks_markup(part.blocks);
   const Statement* finding = finding_of(part);
-  const Markup content =
+  Markup content =
       part.folds ? html_details(heading, inside, open && finding == nullptr) : heading + inside;
   if (finding == nullptr) return content;
   return html_element("article", {{"class", "finding " + css_of(finding->word)}, {"id", part.id}},

@@ -345,7 +345,7 @@ std::string calls_words(const LateVerdict& verdict) {
 
 /// "92 % of 1000 calls of …", "each 10th call (10 % of 1000 calls of …)".
 std::string share_words(const LateVerdict& verdict, const LateParty& party) {
-  const std::string share = fmt::format("{:.0f} % of {}", 100 * party.share, calls_words(verdict));
+  std::string share = fmt::format("{:.0f} % of {}", 100 * party.share, calls_words(verdict));
   if (!party.in_bursts) return share;
   if (party.period == 0) return share + ", now and then,";
   return fmt::format("one call in {} ({})", party.period, share);

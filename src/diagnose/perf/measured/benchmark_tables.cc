@@ -12,6 +12,7 @@
 // what one rank sends, so the algorithm bandwidth is computed here from size and time.
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <string>
@@ -57,7 +58,7 @@ int64_t bytes_in(std::string_view size, const SizeUnit (&units)[n]) {
   const auto* unit = std::ranges::find(units, trim(size.substr(end)), &SizeUnit::name);
   constexpr double kMost = 1e18;
   if (!number || unit == std::end(units) || *number * unit->bytes > kMost) return -1;
-  return static_cast<int64_t>(*number * unit->bytes + 0.5);
+  return std::llround(*number * unit->bytes);
 }
 
 /// Algorithm bandwidth by its definition; -1: not known.
@@ -152,7 +153,7 @@ class BenchmarkReader {
 
   void take(const BenchPayload& said) {
     const double gigabytes = number_said(said.gigabytes);
-    const auto bytes = static_cast<int64_t>(std::clamp(gigabytes, -1.0, 1e6) * 1e9 + 0.5);
+    const int64_t bytes = std::llround(std::clamp(gigabytes, -1.0, 1e6) * 1e9);
     const bool goes_on =
         table_ == Table::Trials && (all_.back().points.empty() || payload_ == bytes);
     if (!goes_on) open_trials();
@@ -170,7 +171,7 @@ class BenchmarkReader {
     if (payload_ > 0 && seconds > 0 && busbw > 0) {
       const double factor = busbw / kBits * seconds * 1e9 / static_cast<double>(payload_);
       constexpr double kOfMany = 1.9999;  // The factor of 20,000 ranks.
-      if (factor < kOfMany) ++ranks_seen_[static_cast<int>(2 / (2 - factor) + 0.5)];
+      if (factor < kOfMany) ++ranks_seen_[static_cast<int>(std::lround(2 / (2 - factor)))];
     }
     add_point(payload_, seconds > 0 ? seconds * 1e6 : -1, busbw < 0 ? -1 : busbw / kBits);
     seconds_ = {};
