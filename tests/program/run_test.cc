@@ -260,8 +260,10 @@ std::string dump_when_asked() {
   std::string script;
   for (const auto& [rank, text] :
        {std::pair("0", with("completed", second)), std::pair("1", with("completed", ""))}) {
+    // Longer than it takes to judge the logs without it.
+    const std::string slow = rank == std::string("0") ? "sleep 6; " : "";
     script += std::string("p=\"$TORCH_NCCL_DEBUG_INFO_PIPE_FILE\"") + rank +
-              ".pipe; mkfifo \"$p\"; " + "(head -c 1 \"$p\" >/dev/null; echo '" + text +
+              ".pipe; mkfifo \"$p\"; " + "(head -c 1 \"$p\" >/dev/null; " + slow + "echo '" + text +
               "' > \"$TORCH_NCCL_DEBUG_INFO_TEMP_FILE\"" + rank + ") & ";
   }
   return script + "echo \"$p\"; ";

@@ -21,6 +21,7 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "app/command_table.h"
 #include "app/commands/analyze.h"
@@ -293,10 +294,12 @@ class StallWatch {
       asked_ = time;
       note(fmt::format("nothing was written for {} s", options_.stall));
       if (options_.stacks) collect_stacks(started_, command, console_);
-      // Where nobody answers, nobody is waited for.
-      if (pipe_stem_.empty() || ask_for_dumps(pipe_stem_) == 0) asked_ -= kMostWait;
+      asked_of_ = pipe_stem_.empty() ? 0 : ask_for_dumps(pipe_stem_);
+      asked_at_ = fs::file_time_type::clock::now();
+      dumped_ = {};
+      return;
     }
-    if (state_ == State::Asked && time - asked_ >= kMostWait) {
+    if (state_ == State::Asked && (time - asked_ >= kMostWait || have_answered())) {
       state_ = State::Told;
       last_ = now;  // Who was asked says so in the output: no sign of life.
       if (is_first()) tell();
@@ -307,11 +310,26 @@ class StallWatch {
   using Clock = std::chrono::steady_clock;
   enum class State { Moving, Asked, Told };
 
-  /// PyTorch looks into its pipes once a second.
-  static constexpr std::chrono::seconds kMostWait{5};
+  /// PyTorch looks into its pipes once a second, and takes seconds to name the frames of its stacks.
+  static constexpr std::chrono::seconds kMostWait{30};
   static constexpr std::chrono::seconds kLongestLastWords{10};
 
   bool is_first() const { return started_.task.number == 0; }
+
+  /// Whether all who were asked have written since, and write no more.
+  bool have_answered() {
+    Written dumps;
+    std::error_code ignored;
+    std::error_code error;
+    for (fs::directory_iterator it(started_.folder, error), end; !error && it != end;
+         it.increment(error)) {
+      if (!it->path().filename().string().starts_with(kDumpName)) continue;
+      if (it->last_write_time(ignored) < asked_at_) continue;
+      dumps.bytes += it->file_size(ignored);
+      ++dumps.files;
+    }
+    return dumps == std::exchange(dumped_, dumps) && dumps.files >= static_cast<size_t>(asked_of_);
+  }
 
   /// For the report at the end. The command goes on, whatever becomes of it.
   void note(const std::string& text) const {
@@ -337,6 +355,9 @@ class StallWatch {
   Written last_;
   Clock::time_point since_ = Clock::now();
   Clock::time_point asked_;
+  int asked_of_ = 0;                        ///< So many processes of this host.
+  fs::file_time_type asked_at_;             ///< The same moment, as files are dated.
+  Written dumped_;                          ///< By those who were asked, at the last look.
   std::optional<Clock::time_point> again_;  ///< When something came after a stall that was told.
   State state_ = State::Moving;
 };
