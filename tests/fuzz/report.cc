@@ -2,7 +2,6 @@
 
 #include "report/report.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -39,7 +38,7 @@ Report report_on(std::string_view bytes) {
 const std::string& own_page() {
   static const std::string kPage = [] {
     const Report report = report_on("host-1:313:313 [0] NCCL INFO NCCL version 2.28.9+cuda13.0\n");
-    return std::ranges::find(report_kinds(), "html", &ReportKind::name)->write(report, {});
+    return find_report_kind("html")->write(report, {});
   }();
   return kPage;
 }
@@ -68,6 +67,7 @@ void fuzz_own_words(std::string_view bytes) {
   const size_t number = take_byte(bytes) * 256 + take_byte(bytes);
   const std::string& word = own_words()[number % own_words().size()];
   LeakCheck check(message_words(), {word});
+  check.set_own_pages(find_report_kind("html")->write(Report(), {}));
   check.read(word + ":313:313 [0] NCCL INFO Init\npython /home/" + word +
              "/train.py --job-name=" + word + "\n" + std::string(bytes));
   const std::vector<Leak> leaks = check.find("report.html", own_page(), /*is_own=*/true);

@@ -202,6 +202,9 @@ class BundleMaker {
   void refuse_leaks() {
     if (!anonymiser_) return;
     LeakCheck check(anonymiser_->ordinary_words(), anonymiser_->unmistakable());
+    std::string pages;
+    for (const ReportKind& kind : report_kinds()) pages += kind.write(Report(), TextStyle());
+    check.set_own_pages(pages);
     read_for_leaks(inputs_, check);
     // What was written since names were looked for was not looked through.
     if (states_of(inputs_) != read_) {

@@ -52,6 +52,8 @@ void LeakCheck::add(std::string_view name, std::string_view why) {
   names_.add(lower_case(name), why);
 }
 
+void LeakCheck::set_own_pages(std::string_view pages) { own_pages_ = lower_case(pages); }
+
 void LeakCheck::read(std::string_view text) {
   static const std::vector<std::unique_ptr<RE2>> kPatterns = [] {
     std::vector<std::unique_ptr<RE2>> patterns;
@@ -86,7 +88,8 @@ Leak LeakCheck::find_in(std::string_view line, bool is_own) const {
   for (size_t at = 0; at < lower.size(); ++at) {
     const FoundName hit = names_.find(lower, at);
     const std::string_view name = std::string_view(lower).substr(at, hit.length);
-    const bool may_be_own = name.size() < kTelling || std::ranges::all_of(name, is_alpha);
+    const bool may_be_own = name.size() < kTelling || std::ranges::all_of(name, is_alpha) ||
+                            own_pages_.find(name) != own_pages_.npos;
     if (hit.length > 0 && !(is_own && may_be_own))
       return {"", std::string(name), std::string(hit.replacement)};
   }

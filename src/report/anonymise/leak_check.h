@@ -38,6 +38,9 @@ class LeakCheck {
   /// Adds what looks like names in a text as it came: lines of a log, or a path.
   void read(std::string_view text);
 
+  /// What stands in `pages`, which are made of no log, is ours in other pages of ours as well.
+  void set_own_pages(std::string_view pages);
+
   static constexpr size_t kMost = 20;
 
   /// What is left in the member `path` with that text; the first kMost. In pages that ncclog itself
@@ -50,6 +53,7 @@ class LeakCheck {
   Leak find_in(std::string_view line, bool is_own) const;
 
   OrdinaryWords ordinary_;
+  std::string own_pages_;  ///< In lower case.
   WordReplacer names_;  ///< In lower case; what would replace a name is why it is one.
 };
 

@@ -75,7 +75,7 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"--verison"}, "unknown flag '--verison' (did you mean '--version'?)"},
       {{"analyze", "x", "--format", "jsn"}, "--format: unknown value 'jsn' (did you mean 'json'?)"},
       {{"analyze", "x", "--format", "table"},
-       "--format: unknown value 'table' (one of: text, json, markdown, html)"},
+       "--format: unknown value 'table' (one of: text, json, markdown, html, github, prometheus)"},
       {{"analyze", "x", "--threads", "0"}, "--threads: not a number from 1 to 1024: '0'"},
       {{"analyze", "x", "--threads", "-1"}, "--threads: not a number from 1 to 1024: '-1'"},
       {{"analyze", "x", "--threads", "many"}, "--threads: not a number from 1 to 1024: 'many'"},
@@ -87,7 +87,8 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"show", "rank", "x"}, "show: no table 'rank' (did you mean 'ranks'?)"},
       {{"show", "ranks"}, "no logs named (give files or folders, or '-' to read standard input)"},
       {{"analyze", "x", "--format"},
-       "--format: 1 required text|json|markdown|html missing (see 'ncclog --help')"},
+       "--format: 1 required text|json|markdown|html|github|prometheus missing (see 'ncclog "
+       "--help')"},
   };
   for (const Row& row : kRows) EXPECT_EQ(refusal_of_line(row.words), row.refusal);
 }
