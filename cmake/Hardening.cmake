@@ -23,6 +23,9 @@ target_compile_options(ncclog_program_options INTERFACE $<$<COMPILE_LANGUAGE:CXX
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   target_compile_options(ncclog_program_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fcf-protection>)
+elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  target_compile_options(ncclog_program_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-mbranch-protection=standard>)
 endif()
 # The C library's checks of sizes need an optimised build.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
