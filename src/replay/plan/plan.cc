@@ -495,7 +495,8 @@ ReadJson parse_json_document(std::string_view text, const std::string& source) {
   const auto look = [&](int, ReadJson::parse_event_t event, const ReadJson& parsed) {
     if (event == ReadJson::parse_event_t::object_start) keys.emplace_back();
     if (event == ReadJson::parse_event_t::object_end) keys.pop_back();
-    if (event == ReadJson::parse_event_t::key && !keys.back().insert(parsed).second) {
+    if (event == ReadJson::parse_event_t::key &&
+        !keys.back().insert(parsed.get<std::string>()).second) {
       const size_t begin = text.rfind('"', static_cast<size_t>(stream.tellg()) - 2);
       throw Error(fmt::format("the key '{}' stands twice in one object",
                               printable(parsed.get_ref<const std::string&>())),

@@ -194,7 +194,11 @@ SqlQuestion::SqlQuestion(SqlDatabase& database, const std::string& sql) : databa
   const int prepared = sqlite3_prepare_v2(handle, sql.c_str(), -1, &statement, &rest);
   statement_.reset(statement);
   const std::string what = sqlite3_errmsg(handle);
+#if SQLITE_VERSION_NUMBER >= 3038000  // Ubuntu 22.04 has 3.37.
   const int place = sqlite3_error_offset(handle);
+#else
+  const int place = -1;
+#endif
   sqlite3_set_authorizer(handle, nullptr, nullptr);
   const bool writes = statement_ != nullptr && sqlite3_stmt_readonly(statement) == 0;
   if (prepared == SQLITE_AUTH || writes) {
