@@ -4,7 +4,8 @@
 #   cmake/packaging/arm64_root.sh build/arm64 libre2-dev …
 #
 # The system stays as it is: not all of these can be installed beside those of its own architecture.
-# Nothing of them runs. Its dpkg database says of each file which package it is from:
+# Nothing of them runs, and newer ones are taken once the folder is removed. Its dpkg database says of
+# each file which package it is from:
 #
 #   dpkg-query --admindir=build/arm64/var/lib/dpkg -S /usr/lib/aarch64-linux-gnu/libre2.a
 set -euo pipefail
@@ -17,9 +18,9 @@ rm -rf "$root"
 mkdir -p "$root"/apt/{lists,archives}/partial "$root/var/lib/dpkg/info"
 database=$root/var/lib/dpkg
 : >"$database/status"
-apt=(apt-get -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::State::status="$database/status"
-  -o Dir::State::lists="$root/apt/lists" -o Dir::Cache::archives="$root/apt/archives"
-  -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root -o Debug::NoLocking=1)
+apt=(apt-get -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User=root
+  -o Debug::NoLocking=1 -o Dir::State::status="$database/status" -o Dir::State::lists="$root/apt/lists"
+  -o Dir::Cache::archives="$root/apt/archives" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
 "${apt[@]}" update
 "${apt[@]}" install -y --no-install-recommends --download-only "${packages[@]}"
 for file in "$root"/apt/archives/*.deb; do
