@@ -87,9 +87,8 @@ FactValue gather(const EachCondition& each, JobView& view) {
   if (rows.empty()) return no();
   if (each.by && parse_int(rows.front().text(job, *each.by))) {
     // Ranks in their order, whichever line came first.
-    std::ranges::stable_sort(rows, {}, [&](const Row& row) {
-      return parse_int(row.text(job, *each.by)).value_or(-1);
-    });
+    std::ranges::stable_sort(
+        rows, {}, [&](const Row& row) { return parse_int(row.text(job, *each.by)).value_or(-1); });
   }
   AnswerParts parts;
   std::vector<std::string> hosts;

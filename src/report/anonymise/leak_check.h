@@ -54,7 +54,7 @@ class LeakCheck {
 
   OrdinaryWords ordinary_;
   std::string own_pages_;  ///< In lower case.
-  WordReplacer names_;  ///< In lower case; what would replace a name is why it is one.
+  WordReplacer names_;     ///< In lower case; what would replace a name is why it is one.
 };
 
 /// `text` with all that begins with `mark` written as what it means: '%' of URLs ("%2e"), '\' of
