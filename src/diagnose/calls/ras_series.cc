@@ -226,6 +226,19 @@ std::string count_words(const RasStatement& statement) {
   return fmt::format("{} {}", plural(statement.count, "rank"), value);
 }
 
+/// "1 UNKNOWN, 3 RUNNING" of a communicator whose ranks are in different states; empty: none is.
+std::string states_words(const RasReport& report) {
+  std::string communicator;
+  std::vector<std::string> states;
+  for (const RasStatement& statement : report.statements) {
+    if (statement.what != "status" || statement.value.empty()) continue;
+    if (communicator.empty()) communicator = statement.communicator;
+    if (statement.communicator != communicator) continue;
+    states.push_back(fmt::format("{} {}", statement.count, to_valid_utf8(statement.value)));
+  }
+  return join(states, ", ");
+}
+
 }  // namespace
 
 const RasSeries& ras_series(const Job& job) { return job.answers.of<&find_series>(job); }
@@ -300,6 +313,12 @@ std::string ras_words(const Job& job) {
         "NCCL's RAS service counted more operations from answer to answer ({} of them): the job "
         "ran",
         count);
+  }
+  if (const std::string states = states_words(job.ras_reports.back()); !states.empty()) {
+    return fmt::format(
+        "RAS: ranks of a communicator are in different states ({}), which is normal for a moment; "
+        "ask again",
+        states);
   }
   return fmt::format(
       "NCCL's RAS service found nothing wrong in {}, which {} neither progress nor a hang",
