@@ -9,6 +9,9 @@
 //   NVRM: Xid (PCI:0000:dc:00): 45, pid=1818990, …, Ch 00000001 caused by previous Xid 149
 //       → code 149, class nvlink_fatal: it took a channel of the program down
 //       → class channel, where a line says that this 149 was not fatal
+//   NVRM: Xid (PCI:0000:1b:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset
+//   Required)
+//       → class recovery, unit "GPU Reset Required"; noted, where it changed back to None later
 //   NVRM: Xid (PCI:0000:01:00): 31, GPU has fallen off the bus
 //       → class other: the number says one thing and the text another
 //
@@ -64,7 +67,7 @@ struct XidReading {
   std::string code;   ///< As printed, or the one that 45 names as its cause.
   std::string sort;   ///< The class, with nvlink_fatal and nvlink_nonfatal.
   std::string means;  ///< In words; empty: nothing knows.
-  std::string unit;   ///< "NETIR_LINK_EVT": NVIDIA's subcode.
+  std::string unit;   ///< "NETIR_LINK_EVT": NVIDIA's subcode; "GPU Reset Required".
   std::string link;   ///< "8"; empty: none.
 };
 
@@ -123,7 +126,31 @@ NvlinkSorts nvlink_sorts(const Job& job) {
   return sorts;
 }
 
-XidReading read_xid(const KernelEvent& event, const NvlinkSorts& sorts) {
+/// What the driver asks for by Xid 154: "GPU Reset Required" of "… from 0x0 (None) to 0x1 (GPU Reset
+/// Required)"; empty: nothing, or the line is cut.
+std::string_view recovery_action(std::string_view text) {
+  const size_t begin = text.rfind('(');
+  const size_t end = text.find(')', begin);
+  if (text.find(" to ") > begin || end == text.npos) return {};
+  const std::string_view action = text.substr(begin + 1, end - begin - 1);
+  return action == "None" ? "" : action;
+}
+
+/// Of each host and GPU the last Xid 154: what was asked for before may have been done.
+using LastActions = std::map<std::pair<std::string_view, std::string_view>, std::string_view>;
+
+LastActions last_actions(const Job& job) {
+  constexpr int kActionChanged = 154;
+  LastActions last;
+  for (const KernelEvent& event : job.kernel_events) {
+    if (event.kind != kKindIndex<Xid> || event.code != kActionChanged) continue;
+    last[{event.host, event.bus_id}] = recovery_action(event.text);
+  }
+  return last;
+}
+
+XidReading read_xid(const KernelEvent& event, const NvlinkSorts& sorts,
+                    const LastActions& actions) {
   const std::optional<int64_t> cause = previous_code(event);
   XidReading reading{.code = std::to_string(cause.value_or(event.code))};
   const XidMeaning* row = xid_meaning(reading.code);
@@ -140,6 +167,13 @@ XidReading read_xid(const KernelEvent& event, const NvlinkSorts& sorts) {
     return reading;
   }
   if (reading.sort == "nvlink5") read_nvlink5(event.text, reading);
+  if (reading.sort == "recovery") {
+    reading.unit = recovery_action(event.text);
+    const auto last = actions.find({event.host, event.bus_id});
+    if (reading.unit.empty() || last == actions.end() || last->second.empty()) {
+      reading.sort = "noted";
+    }
+  }
   if (const XidMeaning* other = contradiction(row, event.text)) {
     reading.sort = "other";
     reading.means += fmt::format("{}but \"{}\" is Xid {}'s text", row == nullptr ? "" : ", ",
@@ -266,6 +300,7 @@ std::vector<TableRow> kernel_events(const Job& job) {
   std::set<int64_t> known;
   for (const Death& death : deaths(job)) known.insert(death.pid);
   const NvlinkSorts sorts = nvlink_sorts(job);
+  const LastActions actions = last_actions(job);
   const Moments failures = first_failures(job);
   const Moments began = beginnings(job);
   const bool finished = outcome_of(job).job.state == EndState::Finished;
@@ -286,7 +321,7 @@ std::vector<TableRow> kernel_events(const Job& job) {
     const bool died = known.contains(event.pid);
     XidReading xid =
         event.kind == kKindIndex<Xid>
-            ? read_xid(event, sorts)
+            ? read_xid(event, sorts, actions)
             : XidReading{.code = number(event.code), .sort = is_off_bus ? "off_bus" : ""};
     if (event.kind == kKindIndex<Sxid>) xid.sort = sort_of_switch_error(event.text);
     rows.push_back(
@@ -306,10 +341,10 @@ constexpr Field kKernelEventFields[] = {
      "Of Xid and SXid; the other Xid where it is that one's consequence."},
     {"class", FieldType::Text,
      "Of an Xid: \"off_bus\", \"nvlink\", \"nvlink_fatal\", \"nvlink_nonfatal\", \"memory\", "
-     "\"firmware\", \"program\", \"noted\", \"channel\", \"other\"; of an SXid: \"switch_fatal\", "
-     "\"switch_nonfatal\", \"details\", \"other\"."},
+     "\"firmware\", \"program\", \"recovery\", \"noted\", \"channel\", \"other\"; of an SXid: "
+     "\"switch_fatal\", \"switch_nonfatal\", \"details\", \"other\"."},
     {"means", FieldType::Text, "What an Xid's number means; empty: not known."},
-    {"unit", FieldType::Text, "Of Xids 144 to 150: the part of NVLink."},
+    {"unit", FieldType::Text, "Of Xids 144 to 150: the part of NVLink; of 154: the action."},
     {"link", FieldType::Integer, "Of NVLink."},
     {"host"},
     {"bus_id"},
