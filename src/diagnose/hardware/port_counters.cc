@@ -284,6 +284,42 @@ CounterChange change_of(const CounterMeaning& row, const CounterSeries& series) 
   return change;
 }
 
+/// What a row weighs against others: what its counter tells of, then whether other ports count
+/// something else, then how much.
+struct Weight {
+  std::ptrdiff_t effect = 0;
+  bool is_common = false;
+  int64_t less = 0;
+
+  auto operator<=>(const Weight&) const = default;
+};
+
+Weight weight_of(const CounterMeaning& row, const CounterSeries& series, size_t values) {
+  constexpr std::string_view kEffects[] = {"fatal", "loss", "rate", "noted"};
+  const int64_t first = series.size() == 1 ? 0 : series.front()->value;
+  return {std::ranges::find(kEffects, row.effect) - std::begin(kEffects), values < 2,
+          first - series.back()->value};
+}
+
+/// The heaviest first. A hint names its port where the one before is of another port.
+std::vector<TableRow> in_order(std::vector<std::pair<Weight, TableRow>> weighed) {
+  constexpr size_t kSort = 0;
+  std::ranges::stable_sort(weighed, {}, &std::pair<Weight, TableRow>::first);
+  std::vector<TableRow> rows;
+  std::string before;
+  for (auto& [weight, row] : weighed) {
+    const bool is_hint = row.fields[kSort] == "total" || row.fields[kSort] == "noted";
+    std::string& place = row.fields.back();
+    if (is_hint && place == before) {
+      place.clear();
+    } else if (is_hint) {
+      before = place;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 std::vector<TableRow> port_counters(const Job& job) {
   std::map<CounterPlace, SeriesOfPlace> places;
   for (const PortCounter& counter : job.port_counters) {
@@ -293,9 +329,13 @@ std::vector<TableRow> port_counters(const Job& job) {
         .push_back(&counter);
   }
   const PortUses uses = uses_of_devices(job);
-  std::vector<TableRow> rows;
+  std::vector<std::pair<Weight, TableRow>> rows;
   for (auto& [place, all] : places) {
     order_readings(all);
+    std::map<std::string_view, std::set<int64_t>> values;
+    for (const auto& [key, series] : all) {
+      values[std::get<2>(key)].insert(series.back()->value);
+    }
     for (const auto& [key, series] : all) {
       const CounterMeaning* row = counter_meaning(std::get<2>(key));
       const CounterChange change = row == nullptr ? CounterChange{} : change_of(*row, series);
@@ -309,15 +349,19 @@ std::vector<TableRow> port_counters(const Job& job) {
       if (shown.port >= 0) port += fmt::format(" {} {}", is_link ? "link" : "port", shown.port);
       const std::string_view name = trim(port).empty() ? "a port" : trim(port);
       const bool is_one = use.processes == 1;
-      rows.push_back({{change.sort, std::string(name), shown.host, shown.name, change.what,
-                       std::string(row->means), used,
-                       use.ranks.empty() ? std::string() : ranks_phrase(use.ranks)},
-                      {shown.where, shown.text},
-                      is_one ? use.last : -1,
-                      is_one || used != "yes" ? "" : shown.host});
+      const std::string whose =
+          shown.host.empty() ? std::string(name) : fmt::format("{} on {}", name, shown.host);
+      rows.emplace_back(
+          weight_of(*row, series, values[std::get<2>(key)].size()),
+          TableRow{{change.sort, std::string(name), shown.host, shown.name, change.what,
+                    std::string(row->means), used,
+                    use.ranks.empty() ? std::string() : ranks_phrase(use.ranks), whose},
+                   {shown.where, shown.text},
+                   is_one ? use.last : -1,
+                   is_one || used != "yes" ? "" : shown.host});
     }
   }
-  return rows;
+  return in_order(std::move(rows));
 }
 
 constexpr Field kPortCounterFields[] = {
@@ -330,6 +374,8 @@ constexpr Field kPortCounterFields[] = {
     {"means"},
     {"used", FieldType::Text, "\"yes\", \"no\": whether NCCL lists that device; else empty."},
     {"who", FieldType::Text, "\"ranks 0-3\", who use it."},
+    {"place", FieldType::Text,
+     "\"mlx5_1 port 1 on node-a\"; empty of a total or a note behind one of the same port."},
 };
 
 }  // namespace
