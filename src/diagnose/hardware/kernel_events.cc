@@ -184,6 +184,8 @@ XidReading read_xid(const KernelEvent& event, const NvlinkSorts& sorts,
 
 /// The class of an SXid by what stands behind its number. Lines of details follow one that says it.
 std::string_view sort_of_switch_error(std::string_view text) {
+  if (text.find(" NVSwitch fatal error ") != text.npos) return "switch_fatal";
+  if (text.find(" NVSwitch non-fatal error ") != text.npos) return "switch_nonfatal";
   const size_t number = text.find("): ");
   const size_t end = text.find(", ", number);
   const std::string_view said = end == text.npos ? "" : text.substr(end + 2);
