@@ -242,7 +242,8 @@ class CounterReader {
     return form_ == Form::Objects && words.size() % 2 == 0;
   }
 
-  /// "Link 3: Replay Errors: 17", "Link 0, CRC Errors: 2", "Link 5: <inactive>"; in dcgmi's table
+  /// "Link 3: Replay Errors: 17", "Link 0, CRC Errors: 2", "Link 5: <inactive>", "Link 6: 25
+  /// GB/s"; in dcgmi's table
   /// "| Link 3 | Replay Error | 17 |".
   bool read_link(std::string_view text) {
     if (form_ != Form::Links) return false;
@@ -256,11 +257,14 @@ class CounterReader {
       if (!link) return false;
       now_.port = static_cast<int>(std::min<int64_t>(*link, 1024));
       words.erase(words.begin(), words.begin() + 2);
+      // What is up shows its speed.
       if (words.front() == "<inactive>") keep("inactive", 1);
+      if (words.size() == 2 && words.back() == "GB/s") keep("inactive", 0);
     }
     // Of dcgmi, lines of the same link may leave it out.
     const auto value = words.size() < 2 ? std::nullopt : total_in(words.back());
-    if (!value || now_.port < 0) return now_.port >= 0 && words.front() == "<inactive>";
+    if (!value || now_.port < 0)
+      return now_.port >= 0 && (words.front() == "<inactive>" || words.back() == "GB/s");
     std::string name(words.front());
     for (size_t w = 1; w + 1 < words.size(); ++w) name += " " + std::string(words[w]);
     keep(name, *value);

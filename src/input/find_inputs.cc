@@ -428,7 +428,10 @@ bool is_counters(std::string_view head) {
                                                   "\"rx_write_requests\":",
                                                   ": <inactive>"};
   static constexpr std::string_view kOfLogs[] = {"NCCL", "# nThread"};
-  return holds_one_of(head, kOfLists) && !holds_one_of(head, kOfLogs);
+  // nvidia-smi nvlink -s, where all links are up.
+  const auto holds = [&](std::string_view words) { return head.find(words) != head.npos; };
+  const bool is_link_status = holds("(UUID: GPU-") && holds(" Link 0: ") && holds(" GB/s");
+  return (is_link_status || holds_one_of(head, kOfLists)) && !holds_one_of(head, kOfLogs);
 }
 
 bool is_control(char c) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -77,7 +78,48 @@ bool came_first(const Finding& one, const Finding& other) {
   return nanoseconds_between(line.text, later.text).value_or(0) > 0;
 }
 
-std::string why_unusable(const LossTable& losses, bool has_dumps) {
+/// What a log without a line of NCCL is, by a kind of its lines.
+struct Instead {
+  std::string_view kind;
+  std::string_view words;
+};
+
+constexpr std::string_view kKernelWords =
+    "Only lines of the kernel, no fault of a GPU, a NIC or memory among them: nothing to judge.";
+
+constexpr Instead kInstead[] = {
+    {"ras_fragment", "An answer of NCCL's RAS service without its table: nothing to judge."},
+    {"ras_command_refused", "An answer of NCCL's RAS service without its table: nothing to judge."},
+    {"cuda_gdb_list",
+     "Kernels of one GPU as cuda-gdb lists them: one that waits for other ranks looks like any "
+     "other."},
+    {"gdb_thread_list", "A list of threads without their stacks: nothing to judge."},
+    {"kernel_note", kKernelWords},
+    {"hca_note", kKernelWords},
+    {"hca_link", kKernelWords},
+    {"gpu_identity", kKernelWords},
+    {"nvlink_note", kKernelWords},
+};
+
+/// What the lines are, where none is of NCCL; empty: nothing that is known.
+std::string instead_words(const Job& job) {
+  if (std::string threads = threads_summary(job); !threads.empty()) {
+    return fitted_headline(threads);
+  }
+  const auto is_said = [&](const Instead& one) {
+    return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
+      return std::any_of(log.records.begin(), log.records.end(), [&](const auto& entry) {
+        return all_kinds()[entry.first].name == one.kind;
+      });
+    });
+  };
+  const auto* const known = std::ranges::find_if(kInstead, is_said);
+  if (known != std::end(kInstead)) return std::string(known->words);
+  return job.pci_devices.empty() ? "" : "A listing of PCI devices, nothing of NCCL.";
+}
+
+std::string why_unusable(const Job& job, bool has_dumps) {
+  const LossTable& losses = job.losses;
   if (losses.lines == 0 && has_dumps) {
     return "There are only dumps of the Flight Recorder, and nothing in them shows that the job "
            "stopped: what the program printed says that.";
@@ -86,7 +128,8 @@ std::string why_unusable(const LossTable& losses, bool has_dumps) {
   if (losses.count(Loss::LineInDoubt) + losses.count(Loss::LineTorn) > 0) {
     return "Processes tore each other's lines, so that none of them is sure: nothing to judge.";
   }
-  return "No line of NCCL was found: nothing to judge.";
+  const std::string instead = instead_words(job);
+  return instead.empty() ? "No line of NCCL was found: nothing to judge." : instead;
 }
 
 std::string lines_words(const Job& job) {
@@ -166,8 +209,26 @@ std::string stacks_words(const Faultless& of) {
 std::string counter_words(const Faultless& of) {
   const bool is_silent = of.findings.empty() && !has_only_dumps(of.job) && !is_heard(of.job);
   if (of.job.port_counters.empty() || !is_silent) return {};
-  return fmt::format("{} were read; none that tells of faults grew.",
-                     plural(std::ssize(of.job.port_counters), "counter"));
+  std::set<std::string_view> gpus;
+  std::set<std::tuple<std::string_view, std::string_view, int, std::string_view>> different;
+  bool are_links = true;
+  bool is_nameless = false;
+  for (const PortCounter& each : of.job.port_counters) {
+    are_links &= each.name == "inactive";
+    is_nameless |= each.device.empty();
+    gpus.insert(each.device);
+    different.emplace(each.host, each.device, each.port, each.name);
+  }
+  const int64_t count = std::ssize(of.job.port_counters);
+  if (are_links) {
+    return fmt::format("{} of {} are up; their speed says nothing of errors.",
+                       plural(count, "NVLink"), plural(std::ssize(gpus), "GPU"));
+  }
+  if (is_nameless || std::cmp_equal(different.size(), count)) {
+    return fmt::format("{} were read once; those that tell of faults are all zero.",
+                       plural(count, "counter"));
+  }
+  return fmt::format("{} were read; none that tells of faults grew.", plural(count, "counter"));
 }
 
 /// What each source beside the lines of logs says of a job without a fault: a sentence, empty where
@@ -190,7 +251,7 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
     if (!words.empty()) return {VerdictStatus::NothingFound, std::move(words), {}};
   }
   if (has_only_dumps(job) || (findings.empty() && !is_heard(job))) {
-    return {VerdictStatus::CannotJudge, why_unusable(job.losses, has_only_dumps(job)), {}};
+    return {VerdictStatus::CannotJudge, why_unusable(job, has_only_dumps(job)), {}};
   }
   if (says_otherwise) {
     constexpr std::string_view kSeen[] = {"hung", "crashed", "was slow"};

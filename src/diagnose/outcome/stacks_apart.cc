@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -16,6 +17,8 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/rank_stacks.h"
 #include "diagnose/outcome/stop_evidence.h"
+#include "log/line/prefix.h"
+#include "log/stack_lines.h"
 
 namespace ncclog {
 namespace {
@@ -219,6 +222,35 @@ std::string stacks_summary(const Job& job) {
   }
   return fmt::format("the stacks of {} differ, as those of a job at work do, and accuse nobody",
                      stacks_phrase(all));
+}
+
+std::string threads_summary(const Job& job) {
+  if (!rank_stacks(job).empty()) return {};
+  int64_t threads = 0;
+  std::set<std::string> functions;
+  for (const SpeakerLog& log : job.logs) {
+    if (!log.stack_lines) continue;
+    bool is_open = false;
+    for (const Record record : *log.stack_lines) {
+      const std::string text = record.text();
+      const StackLine line = parse_stack_line(text, parse_prefix(text).length);
+      if (line.kind == StackLine::Kind::Thread) {
+        ++threads;
+        is_open = true;
+      }
+      const bool is_nccl = line.function.starts_with("nccl") ||
+                           line.function == "persistentThread" ||
+                           (line.file.starts_with("libnccl") && line.function != "??");
+      if (!is_open || line.kind != StackLine::Kind::Frame || !is_nccl) continue;
+      functions.emplace(line.function);
+      is_open = false;  // The innermost one tells.
+    }
+  }
+  if (functions.empty()) return {};
+  const std::vector<std::string> names(functions.begin(), functions.end());
+  return fmt::format(
+      "Stacks of {}, of no main one, in {}: they accuse nobody, and an idle proxy waits by design.",
+      plural(threads, "thread"), few_of(names, kMostNamed, ", "));
 }
 
 std::span<const Fact> stack_facts() { return kStackFacts; }

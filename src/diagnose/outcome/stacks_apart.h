@@ -20,4 +20,8 @@ namespace ncclog {
 /// What all stacks together show, a sentence without its full stop; empty: there are none.
 std::string stacks_summary(const Job& job);
 
+/// Where threads stood in NCCL that are no main ones, sentences; empty: there are none, or a main
+/// one tells more.
+std::string threads_summary(const Job& job);
+
 }  // namespace ncclog

@@ -79,7 +79,7 @@ constexpr Row kRows[] = {
      "2:GPU 0/3 Replay Errors=17\n"},
     {"nvidia-smi nvlink -s",
      "GPU 0: NVIDIA H100 (UUID: GPU-5d2e)\n\t Link 0: 26.562 GB/s\n\t Link 1: <inactive>\n",
-     "3:GPU 0/1 inactive=1\n"},
+     "2:GPU 0/0 inactive=0\n3:GPU 0/1 inactive=1\n"},
     {"dcgmi nvlink -e", "| GPU 1 |\n| Link 2 | CRC FLIT Error | 4 |\n",
      "2:GPU 1/2 CRC FLIT Error=4\n"},
     {"a rule of a table", "| GPU 1 |\n| : |\n| Link 2 | CRC FLIT Error | 4 |\n",

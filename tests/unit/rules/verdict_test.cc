@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "app/read/read_example.h"
 #include "rules/headline.h"
 #include "rules/load_rules.h"
 #include "unit/rules/sample_rules.h"
@@ -199,6 +200,22 @@ constexpr NothingRow kNothing[] = {
     {"hello\nworld\n", "No line of NCCL was found: nothing to judge."},
     {"Validation:  33%|###       | 1/3 [00:01<00:02,  1.16it/s]\n",
      "No line of NCCL was found: nothing to judge."},
+    {"Thread 9 (Thread 0x7f00 (LWP 4242)):\n"
+     "#0  0x00007f01 in __GI___poll (fds=0x7f) at poll.c:29\n"
+     "#1  ncclProxyService (_args=0x56) at proxy.cc:1437\n",
+     "Stacks of 1 thread, of no main one, in ncclProxyService: they accuse nobody, and an idle "
+     "proxy "
+     "waits by design."},
+    {"  Id   Target Id                           Frame\n",
+     "A list of threads without their stacks: nothing to judge."},
+    {"(cuda-gdb) info cuda kernels\n"
+     "  Kernel Parent Dev Grid Status   SMs Mask GridDim BlockDim Invocation\n",
+     "Kernels of one GPU as cuda-gdb lists them: one that waits for other ranks looks like any "
+     "other."},
+    {"BUSY: diagnostics already in progress\n",
+     "An answer of NCCL's RAS service without its table: nothing to judge."},
+    {"[77123.456789] nvidia-nvswitch2: open (major=510)\n",
+     "Only lines of the kernel, no fault of a GPU, a NIC or memory among them: nothing to judge."},
 };
 
 TEST(Verdict, WithoutUsableLinesThereIsNoVerdict) {
@@ -207,6 +224,29 @@ TEST(Verdict, WithoutUsableLinesThereIsNoVerdict) {
     EXPECT_EQ(verdict.status, VerdictStatus::CannotJudge) << row.log;
     EXPECT_EQ(verdict.headline, row.headline);
   }
+}
+
+TEST(Verdict, CountersOfOneReadingDoNotGrow) {
+  const std::string zero = "/sys/class/infiniband/mlx5_1/ports/1/counters/link_downed:0\n";
+  EXPECT_EQ(make_verdict({}, read_example(zero, {})).headline,
+            "1 counter was read once; those that tell of faults are all zero.");
+  EXPECT_EQ(make_verdict({}, read_example(zero + zero, {})).headline,
+            "2 counters were read; none that tells of faults grew.");
+}
+
+TEST(Verdict, RanksInDifferentStatesAreSaid) {
+  const std::string log =
+      "Group     Comms     Nodes     Ranks     Ranks     Ranks    Status  Errors\n"
+      "    #  in group  per comm  per node  per comm  in group\n"
+      "    0         1         1         4         4         4  FINALIZE  MISMATCH\n"
+      "#0-0 (00000000000000a7) MISMATCH\n"
+      "  Communicator ranks have different status\n"
+      "  3 ranks have status UNKNOWN\n"
+      "  Rank 2 has status FINALIZE -- GPU 2 managed by process 512 on node 10.1.2.3\n";
+  EXPECT_EQ(
+      verdict_of({graded("a", "error", "x")}, log).headline,
+      "RAS: ranks of a communicator are in different states (3 UNKNOWN, 1 FINALIZE), which is "
+      "normal for a moment; ask again.");
 }
 
 TEST(Verdict, StepsOrAnEndAreJudgedWithoutNccl) {
