@@ -14,6 +14,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import select
 import shutil
 import subprocess
@@ -158,24 +159,46 @@ class Page:
     def set_script(self, allowed):
         self.call("Emulation.setScriptExecutionDisabled", value=not allowed)
 
-    def click(self, selector):
-        """Scrolls to the first element that fits, and presses the mouse in its middle."""
-        x, y = self.evaluate(f"""(() => {{
+    def _middle_of(self, selector):
+        """Scrolls to the first element that fits."""
+        return self.evaluate(f"""(() => {{
             const element = document.querySelector({json.dumps(selector)});
             element.scrollIntoView({{block: "center", inline: "center"}});
             const box = element.getBoundingClientRect();
             return [box.x + box.width / 2, box.y + box.height / 2];
         }})()""")
+
+    def click(self, selector):
+        """Presses the mouse in the middle of the first element that fits."""
+        x, y = self._middle_of(selector)
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def type(self, text):
         self.call("Input.insertText", text=text)
 
+    def press(self, key, code, text=""):
+        """A key, such as "Enter" with its code of Windows, and the text that it types."""
+        event = {"key": key, "code": key, "windowsVirtualKeyCode": code}
+        self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **event)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **event)
+
     def press_enter(self):
-        key = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13}
-        self.call("Input.dispatchKeyEvent", type="keyDown", text="\r", **key)
-        self.call("Input.dispatchKeyEvent", type="keyUp", **key)
+        self.press("Enter", 13, "\r")
+
+    def move_to(self, selector):
+        """Points at the first element that fits."""
+        x, y = self._middle_of(selector)
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def count_sheets(self):
+        """Sheets of A4 that the page is printed on."""
+        answer = self.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)
+        return len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(answer["data"])))
+
+    def allow_clipboard(self):
+        self._browser.call("Browser.grantPermissions",
+                           permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
 
     def screenshot(self, path, whole=True):
         answer = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)

@@ -4,9 +4,12 @@
     check_pages.py --ncclog build/dev/ncclog --samples sample_logs [--screenshots FOLDER]
 
 Of each page: nothing on the console, no request but for the file itself, search and sort work by
-mouse and keyboard, nothing to scroll sideways at 380 and 1,280 pixels, every text at 4.5 to 1 or
-better in light and in dark, findings visible without the script. Then the test tests itself:
-planted faults have to be found. Ends with 77, which CTest takes for "skipped", without Chromium.
+mouse and keyboard, nothing to scroll sideways at 375 and 1,280 pixels, every text at 4.5 to 1 or
+better in light and in dark, findings visible without the script; a cell for each rank tells its
+reason to who points at it or comes there by keys, buttons copy, the time line has lanes and grows,
+paper takes two sheets. Pages of 8, 512 and 20,000 ranks are bounded; how long they take to open is
+printed. Then the test tests itself: planted faults have to be found. Ends with 77, which CTest takes
+for "skipped", without Chromium.
 """
 
 import argparse
@@ -14,11 +17,15 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 from browser import Browser, find_chromium
 
 SKIPPED = 77
-WIDTHS = (380, 1280)
+WIDTHS = (375, 1280)
+MOST_NODES = 40_000
+MOST_BYTES = 3_000_000
+MOST_SHEETS = 2
 SAMPLES = (
     "healthy-1node-8gpu", "healthy-2node-socket", "groups-tp-dp-pp", "healthy-coll-iterations",
     "timestamps", "shm-docker-64m-4gpu", "timeout-rank-skips", "mixed-ib-roce-bond-2x8",
@@ -56,6 +63,33 @@ def long_log():
     """Words that no column can hold."""
     head = "evil-0:700:700 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to "
     return (head + "A" * 9_000 + "\n" + head + "B" * 100_000 + "\n").encode()
+
+
+def hang_log(ranks, calls=3):
+    """A job with times in which rank 5 leaves out the last call."""
+    lines = []
+
+    def say(second, rank, text):
+        clock = f"2026-11-20 20:{second // 60:02}:{second % 60:02}"
+        lines.append(f"[{clock}] gpu-{rank // 8:04}:{4000 + rank}:{4000 + rank} [{rank % 8}] "
+                     f"NCCL INFO {text}")
+
+    for rank in range(ranks):
+        init = (f"ncclCommInitRank comm 0x{7000 + rank:x} rank {rank} nranks {ranks} cudaDev "
+                f"{rank % 8} nvmlDev {rank % 8} busId {rank % 8}000 commId 0x99 - Init ")
+        say(rank % 50, rank, init + "START")
+        say(60 + rank % 50, rank, init + "COMPLETE")
+        for call in range(calls - (rank == 5)):
+            say(120 + 10 * call, rank,
+                f"AllReduce: opCount {call:x} sendbuff 0x1 recvbuff 0x1 count 1024 datatype 7 op 0 "
+                f"root 0 comm 0x{7000 + rank:x} [nranks={ranks}] stream (nil)")
+        if rank != 5:
+            lines.append(
+                f"[rank{rank}]:[E1120 20:{12 + rank % 3}:00.000000000 ProcessGroupNCCL.cpp:689] [Rank "
+                f"{rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum={calls}, "
+                "OpType=ALLREDUCE, NumelIn=1024, NumelOut=1024, Timeout(ms)=600000) ran for 600008 "
+                "milliseconds before timing out.")
+    return ("\n".join(lines) + "\n").encode()
 
 
 def write_report(ncclog, target, inputs):
@@ -174,7 +208,7 @@ VISIBLE = """(() => {
   const tables = [...document.querySelectorAll("#ranks table, #inputs table")];
   const seen = (element) => element.checkVisibility() && element.textContent.trim() !== "";
   return [seen(heading), findings.every(seen), tables.length,
-          document.querySelector(".find:not([hidden])") === null];
+          document.querySelector(".find:not([hidden]), .copy, .tools") === null];
 })()"""
 
 
@@ -189,7 +223,7 @@ def scriptless_complaints(page, path):
     if tables == 0:
         found.append("without script there is no table")
     if not no_search:
-        found.append("without script there is a search box that does nothing")
+        found.append("without script there is a search box or a button that does nothing")
     return found
 
 
@@ -212,6 +246,149 @@ def shape_complaints(page):
     return found + [f"the id {one} stands there twice" for one in twice]
 
 
+CELLS = "[...document.querySelectorAll('.grid b')]"
+REASON = """(() => {
+  const shown = [...document.querySelectorAll(".grid b:focus, .grid b:hover")].at(-1);
+  return shown ? getComputedStyle(shown, "::after").content : "none";
+})()"""
+
+
+def shows_reason(page, cell):
+    reason = page.evaluate(f"{CELLS}[{cell}].getAttribute('aria-label')")
+    shown = page.evaluate(REASON).strip('"').replace('\\"', '"').replace("\\\\", "\\")
+    return shown == reason and reason.strip() != ""
+
+
+def grid_complaints(page):
+    """A cell for each rank, whose reason shows by keys and by the mouse."""
+    cells = page.evaluate(CELLS + ".length")
+    rows = page.evaluate("document.querySelectorAll('#ranks tbody tr').length")
+    if cells == 0:
+        return ["ranks are not drawn"] if rows > 0 else []
+    found = [] if cells == rows else [f"{cells} cells are drawn for {rows} ranks"]
+    page.move_to(".word")
+    page.evaluate("document.querySelector('.grid [tabindex=\"0\"]').focus()")
+    first = page.evaluate(CELLS + ".indexOf(document.activeElement)")
+    if not shows_reason(page, first):
+        found.append("a cell with the focus does not show its reason")
+    if cells > 1:
+        there = first + 1 if first + 1 < cells else first - 1
+        page.press(*(("ArrowRight", 39) if there > first else ("ArrowLeft", 37)))
+        if page.evaluate(CELLS + ".indexOf(document.activeElement)") != there:
+            found.append("arrows do not lead to the next cell")
+    found += width_complaints(page)  # With the reason.
+    page.evaluate("document.activeElement.blur()")
+    page.move_to(".grid b")
+    if not shows_reason(page, 0):
+        found.append("a cell that is pointed at does not show its reason")
+    return found
+
+
+def time_complaints(page):
+    if not page.evaluate("document.querySelector('.lanes') !== null"):
+        return []
+    found = []
+    lanes, names = page.evaluate("""[document.querySelectorAll(".lanes .scroll svg > *").length,
+                                     document.querySelectorAll(".lanes > svg text").length]""")
+    if lanes < names or not 0 < names <= 64:
+        found.append(f"the time line has {names} names and {lanes} shapes")
+    if not page.evaluate("[...document.querySelectorAll('#job dt')].some((name) => "
+                         "name.textContent === 'time')"):
+        found.append("the job does not say when it ran")
+    ticks = page.evaluate("[...document.querySelectorAll('.lanes .scroll text.quiet')]"
+                          ".map((text) => text.textContent)")
+    for tick in ticks:
+        digits = tick.split(" ")[0].replace(".", "").strip("0")
+        if tick != "what the verdict is about" and len(digits) > 2:
+            found.append(f"the time line's axis has a step that is not round: {tick}")
+    wide = "document.querySelector('.lanes .scroll svg').clientWidth"
+    before = page.evaluate(wide)
+    if not page.evaluate("document.querySelector('.tools button') !== null"):
+        return found + ["the time line has no buttons"]
+    page.click(".tools button")
+    if page.evaluate(wide) < 1.9 * before:
+        found.append("the time line does not grow")
+    page.click(".tools button:last-child")
+    return found + width_complaints(page)
+
+
+COPIED = "navigator.clipboard.readText()"
+
+
+def copy_complaints(page):
+    if not page.evaluate("document.querySelector('.copy.summary') !== null"):
+        return ["the summary cannot be copied"]
+    found = []
+    page.allow_clipboard()
+    page.click(".copy.summary")
+    page.evaluate("new Promise((done) => setTimeout(done, 50))")
+    copied = page.evaluate(COPIED)
+    if not copied.startswith(page.evaluate("document.querySelector('.word').textContent + ': ' + "
+                                           "document.querySelector('h1').textContent")):
+        found.append(f"the summary is not copied, but {copied[:60]!r}")
+    code = page.evaluate("""(() => {
+        const button = [...document.querySelectorAll(".copy:not(.summary)")]
+            .find((button) => button.checkVisibility());
+        if (!button) return null;
+        button.id = "copied-here";
+        return button.previousElementSibling.textContent.trimEnd();
+    })()""")
+    if code is not None:
+        page.click("#copied-here")
+        page.evaluate("new Promise((done) => setTimeout(done, 50))")
+        if page.evaluate(COPIED) != code:
+            found.append(f"a command is not copied: {code[:60]!r}")
+    return found
+
+
+def link_complaints(page):
+    links = page.evaluate("""[...document.querySelectorAll("a")]
+        .filter((link) => !link.getAttribute("href").startsWith("#"))
+        .map((link) => [link.href, link.rel])""")
+    return [f"a link to {to[:80]}" for to, rel in links
+            if not to.startswith("https://") or rel != "noreferrer"]
+
+
+def size_complaints(page, path):
+    nodes = page.evaluate("""(() => {
+        const walker = document.createTreeWalker(document, NodeFilter.SHOW_ALL);
+        let count = 1;
+        while (walker.nextNode()) ++count;
+        return count;
+    })()""")
+    size = path.stat().st_size
+    found = []
+    if nodes > MOST_NODES or size > MOST_BYTES:
+        found.append(f"the page is large: {nodes} nodes, {size} bytes")
+    return found, nodes
+
+
+def big_pages(ncclog, page, folder):
+    """Complaints about pages of jobs of all sizes; tells how large they are."""
+    found = []
+    for ranks in (8, 512, 20_000):
+        log = folder / f"ranks-{ranks}.log"
+        log.write_bytes(hang_log(ranks))
+        path = folder / f"ranks-{ranks}.html"
+        write_report(ncclog, path, [log])
+        log.unlink()
+        page.set_width(WIDTHS[-1])
+        begin = time.monotonic()
+        page.open(path)
+        took = time.monotonic() - begin
+        own, nodes = size_complaints(page, path)
+        own += width_complaints(page) + time_complaints(page)
+        for css in ("ga", "gw"):
+            if not page.evaluate(f"document.querySelector('.grid .{css}') !== null"):
+                own.append(f"no rank is drawn as {css}")
+        if not page.evaluate("document.querySelector('.lanes .moment') !== null"):
+            own.append("the moment of the verdict is not drawn")
+        print(f"{ranks} ranks: {path.stat().st_size} bytes, {nodes} nodes, "
+              f"{page.count_sheets()} sheets, open in {took:.2f} s, {'; '.join(own) or 'sound'}")
+        found += own
+    return found
+
+
 def complaints_of(page, path, screenshots=None):
     """Everything that is wrong with the report, which the page opens."""
     page.set_width(WIDTHS[-1])
@@ -219,11 +396,16 @@ def complaints_of(page, path, screenshots=None):
     page.open(path)
     found = console_complaints(page) + request_complaints(page, path)
     found += shape_complaints(page)
+    sheets = page.count_sheets()
+    # What was measured takes one more.
+    if sheets > MOST_SHEETS + page.evaluate("document.querySelectorAll('#speed').length"):
+        found.append(f"printed, the page takes {sheets} sheets")
     found += width_complaints(page)
     if screenshots:
         take_screenshots(page, path, screenshots)
     found += contrast_complaints(page) + width_complaints(page)
-    found += table_complaints(page)
+    found += table_complaints(page) + grid_complaints(page) + time_complaints(page)
+    found += copy_complaints(page) + link_complaints(page) + size_complaints(page, path)[0]
     found += console_complaints(page) + request_complaints(page, path)
     found += scriptless_complaints(page, path)
     return list(dict.fromkeys(found))
@@ -246,7 +428,10 @@ PLANTED = (
     (("exception", "\"use strict\";", "\"use strict\"; throw new Error('planted');", "log: error"),),
     (("request", "<body>", "<body><img src='http://127.0.0.1:9/planted.png'/>", "log: error"),
      ("table", "<table class=\"sortable\">", "<table>", "a click on a heading does not sort")),
-    (("handler", "<body>", "<body><p onclick='x()'>x</p><a href='javascript:x()'>x</a>", ""),),
+    (("handler", "<body>", "<body><p onclick='x()'>x</p><a href='javascript:x()'>x</a>",
+      "a link to javascript"),
+     ("grid", "class=\"grid\"", "class=\"planted\"", "ranks are not drawn"),
+     ("sheets", "<main>", "<main><svg width='9' height='9000'></svg>", "sheets")),
 )
 NO_POLICY = ("<meta http-equiv=\"Content-Security-Policy\"", "<meta name=\"no-policy\"")
 PLANTED_WITHOUT_POLICY = (
@@ -317,6 +502,8 @@ def main():
             found = complaints_of(page, path, arguments.screenshots)
             failed = failed or bool(found)
             print(f"{path.name}: {path.stat().st_size} bytes, {'; '.join(found) or 'sound'}")
+        if not arguments.pages:
+            failed = bool(big_pages(arguments.ncclog, page, folder)) or failed
         missed = missed_faults(page, pages[0], folder)
         print("\n".join(missed) or "all planted faults were found")
     return 1 if failed or missed else 0

@@ -14,14 +14,31 @@ const std::set<std::string_view> kElements = {
     "h3",    "h4",     "p",    "ul",      "li",      "dl",      "dt",      "dd",
     "a",     "b",      "bdi",  "code",    "pre",     "span",    "table",   "thead",
     "tbody", "tr",     "th",   "td",      "details", "input",   "summary", "svg",
-    "g",     "rect",   "line", "path",    "text",    "script"};
+    "g",     "rect",   "line", "path",    "text",    "script",  "circle"};
 
 const std::set<std::string_view> kAttributes = {
-    "alt",      "aria-hidden", "aria-label",  "autocomplete", "charset",    "class",   "content",
-    "d",        "height",      "hidden",      "href",         "http-equiv", "id",      "lang",
-    "name",     "open",        "placeholder", "rel",          "role",       "rx",      "scope",
-    "tabindex", "text-anchor", "title",       "transform",    "type",       "viewBox", "width",
-    "x",        "x1",          "x2",          "xmlns",        "y",          "y1",      "y2"};
+    "alt",         "aria-hidden", "aria-label", "autocomplete", "charset",
+    "class",       "content",     "cx",         "cy",           "r",
+    "d",           "height",      "hidden",     "href",         "http-equiv",
+    "id",          "lang",        "name",       "open",         "placeholder",
+    "rel",         "role",        "rx",         "scope",        "tabindex",
+    "text-anchor", "title",       "transform",  "type",         "viewBox",
+    "width",       "x",           "x1",         "x2",           "xmlns",
+    "y",           "y1",          "y2"};
+
+/// Where sources of rules stand: https, a known host, and nothing that could steer anything there.
+bool is_source_address(std::string_view address) {
+  static const std::set<std::string_view> kHosts = {
+      "docs.kernel.org", "docs.nvidia.com", "docs.python.org",   "docs.pytorch.org", "github.com",
+      "kubernetes.io",   "man7.org",        "rocm.docs.amd.com", "slurm.schedmd.com"};
+  constexpr std::string_view kScheme = "https://";
+  if (!address.starts_with(kScheme)) return false;
+  const std::string_view rest = address.substr(kScheme.size());
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/";
+  return kHosts.contains(rest.substr(0, rest.find('/'))) &&
+         rest.find_first_not_of(kPlain) == rest.npos;
+}
 
 struct Walk {
   std::string faults;
@@ -40,7 +57,9 @@ void begin(void* user, const XML_Char* element, const XML_Char** attributes) {
     const std::string_view name = attributes[0];
     const std::string_view value = attributes[1];
     if (!kAttributes.contains(name)) walk.faults += "attribute " + std::string(name) + "\n";
-    const bool leads_away = name == "href" && !value.starts_with('#') && value != "data:,";
+    const bool is_source = element == std::string_view("a") && is_source_address(value);
+    const bool leads_away =
+        name == "href" && !value.starts_with('#') && value != "data:," && !is_source;
     if (leads_away) walk.faults += "leads to " + std::string(value) + "\n";
   }
 }

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -69,6 +70,7 @@ struct Labelled {
 struct Items {
   std::string label;
   std::vector<std::string> items;
+  bool are_sources = false;  ///< References of a rule, which a page links where it knows them.
 };
 
 /// True for an item that is typed as it stands. Prose starts with a capital or ends a sentence.
@@ -107,20 +109,39 @@ struct Bar {
   std::vector<std::pair<std::string, uint64_t>> parts;
 };
 
-/// One of several lanes over one scale of time, in nanoseconds.
-struct Lane {
+/// How ranks stand, host by host. Of a large job those of a host that are alike share a cell, and
+/// hosts that are alike a row.
+struct RankGrid {
+  enum class State { Attributed, Waiting, Failed, NotSeen, Finished, Other };
+  struct Cell {
+    std::string ranks;  ///< "3", "8-15", "pid 41".
+    State state = State::Other;
+    std::string reason;  ///< In a sentence, who it is first.
+  };
+  struct Host {
+    std::string name;
+    std::vector<Cell> cells;
+  };
+  std::vector<Host> hosts;  ///< None is without cells.
+};
+
+/// Lanes over one scale of time, in nanoseconds.
+struct TimeChart {
+  enum class Kind { Init, Calls, Silence, Moment, Failure };
   struct Span {
     int64_t from = 0;
     int64_t to = 0;
     std::string title;
-    bool bad = false;
+    Kind kind = Kind::Moment;
   };
-  std::string name;
-  int64_t first = 0;
-  int64_t last = 0;
-  std::vector<Span> spans;
-  std::vector<Span> marks;  ///< Of no length.
-  bool bad = false;
+  struct Lane {
+    std::string name;
+    int64_t first = 0;
+    int64_t last = 0;
+    std::vector<Span> spans;  ///< By kind: the last ones are drawn above others.
+  };
+  std::vector<Lane> lanes;
+  std::optional<Span> verdict;  ///< The moment of what the verdict is about, of no length.
 };
 
 /// Curves over one scale of sizes in powers of two, and straight lines across.
@@ -140,7 +161,7 @@ struct CurveChart {
 /// Something drawn, and the same as a table; a graph without one is told by graph_lines().
 struct Figure {
   std::string name;
-  std::variant<TransportMatrix, std::vector<Bar>, std::vector<Lane>, CurveChart, Graph> drawing;
+  std::variant<TransportMatrix, RankGrid, TimeChart, std::vector<Bar>, CurveChart, Graph> drawing;
   Table table;
 };
 

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <functional>
 #include <map>
 #include <set>
@@ -23,7 +22,7 @@
 #include "diagnose/network/connections.h"
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/rank_stacks.h"
-#include "model/timeline.h"
+#include "report/document/rank_drawings.h"
 #include "report/document/report_document.h"
 #include "report/graph/graph.h"
 #include "report/perf/perf_report.h"
@@ -209,9 +208,9 @@ std::map<std::string, size_t> ends_of_ranks(const Job& job) {
   return counts;
 }
 
-/// `attributed`: whom the verdict's finding names.
-Section ranks_section(const Job& job, const std::vector<int>& attributed) {
-  constexpr size_t kMaxRanks = 1200;
+/// `main`: the verdict's finding; nullptr: there is none.
+Section ranks_section(const Job& job, const Finding* main) {
+  constexpr size_t kMaxRanks = 300;
   Section section{.heading = "Ranks", .id = "ranks", .folds = true};
   Table table = ranks_table(job);
   if (!table.rows.empty()) {
@@ -221,6 +220,7 @@ Section ranks_section(const Job& job, const std::vector<int>& attributed) {
     for (const auto& row : table.rows) ++counts[cell_text(row[state])];
     const Counts states = most_first(counts);
     const size_t all = table.rows.size();
+    RankGrid grid = rank_grid(job, table, main);
     if (all > kMaxRanks) {
       // Those with a note or a rare state before others.
       keep_telling(table.rows, kMaxRanks, [&](const std::vector<Cell>& row) {
@@ -238,12 +238,15 @@ Section ranks_section(const Job& job, const std::vector<int>& attributed) {
       tally.rows.push_back({std::to_string(count), word});
     }
     // Ranks of a job at work wait, too; only where somebody is to blame does that say anything.
-    const size_t waiting = attributed.empty() ? 0 : find_waits(job).waiting.size();
+    const bool names_ranks = main != nullptr && !main->ranks.empty();
+    const size_t waiting = names_ranks ? find_waits(job).waiting.size() : 0;
     if (waiting > 0) tally.rows.push_back({std::to_string(waiting), "waiting"});
-    if (!attributed.empty()) {
-      tally.rows.push_back({std::to_string(attributed.size()), "attributed"});
+    if (names_ranks && main->role == Role::Cause) {
+      tally.rows.push_back({std::to_string(main->ranks.size()), "attributed"});
     }
     section.blocks.push_back(std::move(tally));
+    section.blocks.push_back(Figure{"ranks by host", std::move(grid), std::move(table)});
+    return section;
   }
   section.blocks.push_back(std::move(table));
   return section;
@@ -361,103 +364,6 @@ Section iterations_section(const Job& job) {
   if (all > kMaxBars) {
     section.blocks.push_back(Paragraph{fmt::format(
         "{} more bars are left out; `ncclog count --by iteration,op` lists all.", all - kMaxBars)});
-  }
-  return section;
-}
-
-// The time line: a lane for each process.
-
-constexpr size_t kMaxLanes = 48;
-constexpr size_t kMaxMarks = 64;  ///< Of one lane, and as many bars.
-
-int64_t nanoseconds_of(const Milestone& milestone) {
-  using std::chrono::sys_days;
-  if (milestone.year == 0) return milestone.nanoseconds;
-  const sys_days begin = std::chrono::year{milestone.year} / std::chrono::January / 1;
-  return std::chrono::nanoseconds(begin.time_since_epoch()).count() + milestone.nanoseconds;
-}
-
-std::string name_of(const Process& process) {
-  if (process.rank >= 0) return fmt::format("rank {}", process.rank);
-  return process.pid >= 0 ? fmt::format("pid {}", process.pid) : process.host;
-}
-
-std::string title_of(const Milestone& milestone) {
-  return fmt::format("{} {}: {}", milestone.time, milestone.what, milestone.detail);
-}
-
-/// From "init start" to the next "init end" or, if it never came, to the lane's end.
-std::vector<Lane::Span> init_spans(const std::vector<const Milestone*>& moments) {
-  std::vector<Lane::Span> spans;
-  for (auto at = moments.begin(); at != moments.end() && spans.size() < kMaxMarks; ++at) {
-    if ((*at)->what != "init start") continue;
-    const auto end = std::find_if(at, moments.end(), [](const Milestone* milestone) {
-      return milestone->what == "init end";
-    });
-    const bool ends = end != moments.end();
-    spans.push_back({nanoseconds_of(**at), nanoseconds_of(ends ? **end : *moments.back()),
-                     title_of(ends ? **end : **at)});
-  }
-  return spans;
-}
-
-Lane lane_of(const Process& process, const std::vector<const Milestone*>& moments) {
-  Lane lane{.name = name_of(process),
-            .first = nanoseconds_of(*moments.front()),
-            .last = nanoseconds_of(*moments.back()),
-            .spans = init_spans(moments)};
-  // What a reader looks for first.
-  static constexpr std::string_view kBad[] = {"WARN",      "watchdog", "barrier", "store",
-                                              "exception", "Xid",      "aborted", "ended"};
-  for (const bool bad : {false, true}) {
-    for (const Milestone* milestone : moments) {
-      if ((std::ranges::find(kBad, milestone->what) != std::end(kBad)) != bad) continue;
-      lane.bad = lane.bad || bad;
-      if (milestone->what.starts_with("init ") || lane.marks.size() == kMaxMarks) continue;
-      const int64_t at = nanoseconds_of(*milestone);
-      lane.marks.push_back({at, at, title_of(*milestone), bad});
-    }
-  }
-  return lane;
-}
-
-/// Lanes by rank, of the processes whose milestones all carry times: theirs come first in the time
-/// line.
-std::vector<Lane> lanes_of(const Job& job, const Timeline& timeline) {
-  std::map<int, std::vector<const Milestone*>> moments;
-  for (const Milestone& milestone : timeline.milestones) {
-    const bool is_new = !moments.contains(milestone.process);
-    if (is_new && moments.size() == timeline.timed_processes) break;
-    moments[milestone.process].push_back(&milestone);
-  }
-  std::multimap<int, Lane> by_rank;
-  for (const auto& [process, of_process] : moments) {
-    const Process& whose = job.processes[process];
-    by_rank.emplace(whose.rank, lane_of(whose, of_process));
-  }
-  std::vector<Lane> lanes;
-  for (auto& [rank, lane] : by_rank) lanes.push_back(std::move(lane));
-  return lanes;
-}
-
-/// A lane for each process from its first milestone to its last: initialisations, warnings, ends;
-/// and all milestones as a table. Without blocks if there are none.
-Section time_section(const Job& job) {
-  Section section{.heading = "Time line", .id = "time", .folds = true};
-  const Timeline timeline = build_timeline(job);
-  if (timeline.milestones.empty()) return section;
-  std::vector<Lane> lanes =
-      timeline.timed_processes > 0 ? lanes_of(job, timeline) : std::vector<Lane>();
-  if (lanes.empty()) {
-    section.blocks.push_back(timeline_table(job));
-    return section;
-  }
-  const size_t all = lanes.size();
-  keep_telling(lanes, kMaxLanes, [](const Lane& lane) { return lane.bad; });
-  section.blocks.push_back(Figure{"time line", std::move(lanes), timeline_table(job)});
-  if (all > kMaxLanes) {
-    section.blocks.push_back(Paragraph{
-        fmt::format("{} of {} processes are drawn, those with warnings first.", kMaxLanes, all)});
   }
   return section;
 }
@@ -658,25 +564,27 @@ std::string outcome_text(const Job& job) {
   return text;
 }
 
-std::vector<Section> job_sections(const Job& job, const std::vector<int>& attributed) {
+std::vector<Section> job_sections(const Job& job, const Finding* main) {
   constexpr size_t kMaxGraphs = 12;
   Section shape{.heading = "Job", .id = "job"};
-  if (KeyValues known = job_shape(job); !known.rows.empty()) {
-    shape.blocks.push_back(std::move(known));
-  }
+  const std::vector<Milestone> dated = dated_milestones(job);
+  KeyValues known = job_shape(job);
+  const std::string time = time_words(dated);
+  if (!time.empty()) known.rows.insert(known.rows.begin(), {"time", time});
+  if (!known.rows.empty()) shape.blocks.push_back(std::move(known));
   Section communicators{.heading = "Communicators", .id = "communicators", .folds = true};
   if (!job.communicators.empty()) communicators.blocks.push_back(communicators_table(job));
   std::vector<Section> all = {
       std::move(shape),
       fronts_section(job),
-      ranks_section(job, attributed),
+      ranks_section(job, main),
+      time_section(job, dated, main),
       std::move(communicators),
       transports_section(job),
       perf_section(job),
       drawing_section("Rings and trees", "graphs", channels_drawing(job, kMaxGraphs)),
       drawing_section("Devices of the hosts", "devices", topology_drawing(job, kMaxGraphs / 2)),
       iterations_section(job),
-      time_section(job),
       settings_section(job)};
   std::erase_if(
       all, [](const Section& section) { return section.blocks.empty() && section.parts.empty(); });

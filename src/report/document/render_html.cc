@@ -78,7 +78,9 @@ Markup markup_of(const Items& list) {
   for (const std::string& item : list.items) {
     const bool is_typed = is_command(item) && item.find('`') == item.npos;
     rows += html_element("li", {},
-                         is_typed ? html_element("code", {}, html_text(item)) : with_code(item));
+                         list.are_sources ? html_source(item)
+                         : is_typed       ? html_element("code", {}, html_text(item))
+                                          : with_code(item));
   }
   if (rows.empty()) return {};
   return label_heading(list.label) + html_element("ul", {}, rows);
@@ -87,7 +89,7 @@ Markup markup_of(const Items& list) {
 Markup markup_of(const Code& code) {
   Markup lines;
   for (const std::string& line : code.lines) lines += html_text(line) + html_literal("\n");
-  return lines.empty() ? lines : html_element("pre", {}, lines);
+  return lines.empty() ? lines : html_element("pre", css("typed"), lines);
 }
 
 Markup markup_of(const Quote& quote) {
@@ -138,7 +140,9 @@ Markup markup_of(const KeyValues& values) {
 Markup markup_of(const Table& table) { return html_table(table, table.name); }
 
 Markup markup_of(const Figure& figure) {
-  const Markup table = figure.table.rows.empty() ? Markup() : markup_of(figure.table);
+  constexpr size_t kMaxRows = 300;
+  const Markup table =
+      figure.table.rows.empty() ? Markup() : html_table(figure.table, figure.table.name, kMaxRows);
   if (table.empty()) return html_figure(figure);
   return html_figure(figure) + html_details(html_literal("The same as a table"), table);
 }
@@ -182,6 +186,12 @@ Markup section_markup(const Section& section) {
   }
   std::vector<Attribute> attributes;
   if (!section.id.empty()) attributes.push_back({"id", section.id});
+  const bool is_drawn =
+      !section.blocks.empty() && std::holds_alternative<Figure>(section.blocks.back());
+  const bool stays = (is_drawn && (section.id == "ranks" || section.id == "time")) ||
+                     (!section.parts.empty() && finding_of(section.parts.front()) != nullptr);
+  // Paper has room for what is seen at a glance.
+  if (section.folds && !stays) attributes.push_back({"class", "screen"});
   return html_element("section", attributes, content) + html_literal("\n");
 }
 

@@ -191,7 +191,9 @@ void add_grounds(const Report& report, const Finding& finding, Reader reader, Qu
   add_items("fix", open_advice(report, finding.fix, reader), most, blocks);
   add_items("do not", finding.do_not, most, blocks);
   if (!whole) return;
-  add_items("references", finding.references, most, blocks);
+  if (!finding.references.empty()) {
+    blocks.push_back(Items{"references", finding.references, /*are_sources=*/true});
+  }
   Links explains{.label = "explains"};
   for (const Finding* other : explained_by(report, finding)) {
     const std::string ranks = ranks_phrase(other->ranks);
@@ -519,8 +521,7 @@ Document report_document(const Report& report, Reader reader) {
   add_capture(diagnosis.capture, report.job, reader, document);
   add_points(document, "Overlays", overlay_points(diagnosis), "overlays");
   if (whole) {
-    const std::vector<int> attributed = main == nullptr ? std::vector<int>{} : main->ranks;
-    for (Section& section : job_sections(report.job, attributed)) {
+    for (Section& section : job_sections(report.job, main)) {
       document.sections.push_back(std::move(section));
     }
   }

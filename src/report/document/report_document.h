@@ -62,9 +62,9 @@ std::string signature_of(const Tool& tool, bool with_hosts = false);
 /// ask: ranks: 8 on 2 hosts; NCCL: 2.28.9; connections: P2P/CUMEM 24, NET/IB/GDRDMA 8.
 KeyValues job_shape(const Job& job);
 
-/// The job on a page, section by section: machine, ranks, connections, iterations, time, settings.
-/// What the logs say nothing about is left out.
-std::vector<Section> job_sections(const Job& job, const std::vector<int>& attributed = {});
+/// The job on a page, section by section: machine, ranks, time, connections, iterations, settings.
+/// What the logs say nothing about is left out. `main`: the verdict's finding, if there is one.
+std::vector<Section> job_sections(const Job& job, const Finding* main = nullptr);
 
 /// What reports of hosts show: of each a section with all that was read, else one that lists them.
 /// None without reports.

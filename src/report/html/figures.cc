@@ -3,61 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
 
 #include "base/text.h"
 #include "report/html/page_files.h"
+#include "report/html/svg.h"
 #include "report/text_layout.h"
 
 namespace ncclog {
 namespace {
-
-// What drawings are made of. Titles are what browsers show of a shape that is pointed at.
-
-constexpr size_t kMaxTitleBytes = 300;
-
-Markup svg_title(std::string_view title) {
-  return title.empty() ? Markup() : html_element("title", {}, plain_text(title, kMaxTitleBytes));
-}
-
-Markup svg_text(int x, int y, SourceText css, std::string_view anchor, std::string_view text) {
-  return html_element("text",
-                      {{"x", std::to_string(x)},
-                       {"y", std::to_string(y)},
-                       {"class", std::string(css.text())},
-                       {"text-anchor", std::string(anchor)}},
-                      plain_text(text, kMaxTitleBytes));
-}
-
-Markup svg_rect(const Box& box, std::string_view css, std::string_view title = {}) {
-  return html_element("rect",
-                      {{"x", std::to_string(box.x)},
-                       {"y", std::to_string(box.y)},
-                       {"width", std::to_string(box.width)},
-                       {"height", std::to_string(box.height)},
-                       {"rx", "4"},
-                       {"class", std::string(css)}},
-                      svg_title(title));
-}
-
-Markup svg_path(SourceText css, const std::string& path, std::string_view title = {}) {
-  return html_element("path", {{"class", std::string(css.text())}, {"d", path}}, svg_title(title));
-}
-
-/// One <svg> element of that size; `name` is what screen readers call it, empty where a title tells
-/// it.
-Markup svg_frame(int width, int height, std::string_view name, const Markup& inside) {
-  std::vector<Attribute> attributes = {{"class", "drawing"},
-                                       {"width", std::to_string(width)},
-                                       {"height", std::to_string(height)},
-                                       {"viewBox", fmt::format("0 0 {} {}", width, height)},
-                                       {"role", "img"}};
-  if (!name.empty()) attributes.push_back({"aria-label", std::string(name)});
-  return html_element("svg", attributes, inside);
-}
 
 constexpr int kEdge = 14;
 constexpr int kBoxHeight = 24;
@@ -76,9 +32,6 @@ std::string shown_host(const Graph& graph, size_t n) {
 
 /// Where that name begins: beside the arrow that comes from the row above.
 int host_x(const Box& box) { return box.middle_x() + 8; }
-
-/// Pixels that a text of the drawing's size takes: estimated, for no font is asked.
-int text_width(std::string_view text) { return display_width(text) * 15 / 2; }
 
 int box_width(const GraphNode& node) { return std::max(30, text_width(shown_label(node)) + 14); }
 
@@ -410,8 +363,6 @@ std::string write_svg(const Drawing& drawing) {
 
 namespace {
 
-Markup key_list(const Markup& rows) { return html_element("ul", {{"class", "key"}}, rows); }
-
 // The matrix of transports: a letter and a colour a cell, so that nobody has to tell colours apart.
 
 constexpr size_t kMaxNameBytes = 40;
@@ -476,239 +427,6 @@ Markup drawn(const TransportMatrix& matrix, const std::string& name) {
   const Markup table = html_element("table", {{"class", "matrix"}},
                                     head_of(matrix) + html_element("tbody", {}, rows));
   return key_of(matrix) + html_scroll_box(name, table);
-}
-
-// Bars.
-
-using Colours = std::map<std::string, size_t>;
-
-/// A colour for each name; those beyond the colours share the last one.
-Colours colours_of(const std::vector<Bar>& bars) {
-  constexpr size_t kColours = 8;
-  Colours colours;
-  for (const Bar& bar : bars) {
-    for (const auto& [name, n] : bar.parts) colours.try_emplace(name, 0);
-  }
-  size_t next = 0;
-  for (auto& [name, colour] : colours) colour = std::min(next++, kColours - 1);
-  return colours;
-}
-
-/// What a colour stands for, in a key.
-Markup key_row(size_t colour, const std::string& name) {
-  const Markup box = html_element(
-      "svg", {{"width", "12"}, {"height", "12"}, {"aria-hidden", "true"}},
-      html_element("rect",
-                   {{"width", "12"}, {"height", "12"}, {"class", fmt::format("b{}", colour)}}));
-  return html_element("li", {}, box + html_literal(" ") + html_text(name, 60));
-}
-
-Markup drawn(const std::vector<Bar>& bars, const std::string& name) {
-  constexpr int kHeight = 16;
-  constexpr int kRowHeight = 21;
-  constexpr int kWidth = 440;
-  const Colours colours = colours_of(bars);
-  uint64_t most = 1;
-  int left = 40;
-  for (const Bar& bar : bars) {
-    uint64_t all = 0;
-    for (const auto& [part, n] : bar.parts) all += n;
-    most = std::max(most, all);
-    left = std::max(left, display_width(bar.label) * 8 + 12);
-  }
-  const auto x_of = [&](uint64_t n) {
-    return left + static_cast<int>(static_cast<double>(n) * kWidth / static_cast<double>(most));
-  };
-  Markup rows;
-  int y = 4;
-  for (const Bar& bar : bars) {
-    rows += svg_text(left - 8, y + 12, "label", "end", bar.label);
-    uint64_t before = 0;
-    for (const auto& [part, n] : bar.parts) {
-      const Box box = {x_of(before), y, std::max(1, x_of(before + n) - x_of(before)), kHeight};
-      rows += svg_rect(box, fmt::format("b{}", colours.at(part)),
-                       fmt::format("{}: {} {}", bar.label, n, part));
-      before += n;
-    }
-    rows += svg_text(x_of(before) + 6, y + 12, "label", "start", std::to_string(before));
-    y += kRowHeight;
-  }
-  Markup keys;
-  for (const auto& [part, colour] : colours) keys += key_row(colour, part);
-  return key_list(keys) + html_scroll_box(name, svg_frame(left + kWidth + 70, y + 4, name, rows));
-}
-
-// The time line: a lane for each process, over one scale of time.
-
-/// "0.25 s", "90 s", "12 min", "3.5 h" since the beginning.
-std::string since_text(double seconds) {
-  if (seconds < 10) return fmt::format("{:.2f} s", seconds);
-  if (seconds < 300) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
-/// Where a moment stands on the drawing.
-struct TimeScale {
-  int64_t begin = INT64_MAX;
-  int64_t span = 1;
-  int left = 60;
-
-  static constexpr int kWidth = 760;
-
-  int x_of(int64_t at) const {
-    return left +
-           static_cast<int>(static_cast<double>(at - begin) / static_cast<double>(span) * kWidth);
-  }
-};
-
-std::string shown_name(const Lane& lane) { return clip(printable(lane.name), 20); }
-
-TimeScale scale_of(const std::vector<Lane>& lanes) {
-  TimeScale scale;
-  int64_t end = INT64_MIN;
-  for (const Lane& lane : lanes) {
-    scale.begin = std::min(scale.begin, lane.first);
-    end = std::max(end, lane.last);
-    scale.left = std::max(scale.left, display_width(shown_name(lane)) * 8 + 18);
-  }
-  scale.span = std::max<int64_t>(1, end - scale.begin);
-  return scale;
-}
-
-Markup lane_markup(const Lane& lane, const TimeScale& scale, int middle) {
-  Markup out = svg_text(scale.left - 10, middle + 4, "label", "end", shown_name(lane)) +
-               svg_path("axis", fmt::format("M{} {}H{}", scale.x_of(lane.first), middle,
-                                            scale.x_of(lane.last)));
-  for (const Lane::Span& span : lane.spans) {
-    const int from = scale.x_of(span.from);
-    const int width = std::max(3, scale.x_of(span.to) - from);
-    out += svg_rect({from, middle - 5, width, 10}, "span", span.title);
-  }
-  for (const Lane::Span& mark : lane.marks) {
-    const int x = scale.x_of(mark.from);
-    out += mark.bad
-               ? svg_path("markbad", fmt::format("M{} {}l6 11h-12z", x, middle - 7), mark.title)
-               : svg_path("mark", fmt::format("M{} {}v10h2v-10z", x - 1, middle - 5), mark.title);
-  }
-  return out;
-}
-
-Markup drawn(const std::vector<Lane>& lanes, const std::string& name) {
-  constexpr int kLaneHeight = 22;
-  constexpr int kTop = 26;
-  constexpr int kTicks = 5;
-  const TimeScale scale = scale_of(lanes);
-  const int height = kTop + static_cast<int>(lanes.size()) * kLaneHeight + 8;
-  Markup out;
-  for (int tick = 0; tick < kTicks; ++tick) {
-    const int x = scale.left + TimeScale::kWidth * tick / (kTicks - 1);
-    const double seconds = static_cast<double>(scale.span) * tick / (kTicks - 1) / 1e9;
-    out += svg_path("axis", fmt::format("M{} 18V{}", x, height - 4));
-    out += svg_text(x, 13, "quiet", tick == 0 ? "start" : "middle", since_text(seconds));
-  }
-  int y = kTop + kLaneHeight / 2;
-  for (const Lane& lane : lanes) {
-    out += lane_markup(lane, scale, y);
-    y += kLaneHeight;
-  }
-  return html_paragraph(html_literal(
-             "Bars are initialisations of communicators, triangles warnings, timeouts and ends.")) +
-         html_scroll_box(name, svg_frame(scale.left + TimeScale::kWidth + 50, height, name, out));
-}
-
-// Curves of bandwidth over size.
-
-/// Where a size and a bandwidth stand on the drawing.
-struct CurveScale {
-  double first = 63;  ///< Powers of two.
-  double last = 0;
-  double most = 0;  ///< GB/s
-
-  static constexpr int kLeft = 64;
-  static constexpr int kTop = 12;
-  static constexpr int kWidth = 620;
-  static constexpr int kHeight = 240;
-
-  int x_of(double bytes) const {
-    const double span = std::max(1.0, last - first);
-    return kLeft + static_cast<int>((std::log2(bytes) - first) / span * kWidth);
-  }
-  int y_of(double bandwidth) const {
-    return kTop + kHeight - static_cast<int>(bandwidth / most * kHeight);
-  }
-};
-
-CurveScale scale_of(const CurveChart& chart) {
-  CurveScale scale;
-  for (const CurveChart::Curve& curve : chart.curves) {
-    for (const auto& [bytes, bandwidth] : curve.points) {
-      scale.first = std::min(scale.first, std::floor(std::log2(static_cast<double>(bytes))));
-      scale.last = std::max(scale.last, std::ceil(std::log2(static_cast<double>(bytes))));
-      scale.most = std::max(scale.most, bandwidth);
-    }
-  }
-  for (const CurveChart::Level& level : chart.lines) scale.most = std::max(scale.most, level.at);
-  scale.most = scale.most > 0 ? scale.most * 1.08 : 1;
-  return scale;
-}
-
-/// "8 B", "64 KiB", "8 GiB" of a power of two.
-std::string power_text(int power) {
-  static constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  return fmt::format("{} {}", 1 << (power % 10), kUnits[power / 10]);
-}
-
-/// Lines of a grid, with what they stand for.
-Markup grid_of(const CurveScale& scale) {
-  using S = CurveScale;
-  Markup out;
-  const int every = std::max(2, static_cast<int>((scale.last - scale.first) / 8) + 1);
-  for (int power = static_cast<int>(scale.first); power <= scale.last; power += every) {
-    const int x = scale.x_of(std::exp2(power));
-    out += svg_path("axis", fmt::format("M{} {}v{}", x, S::kTop, S::kHeight));
-    out += svg_text(x, S::kTop + S::kHeight + 16, "quiet", "middle", power_text(power));
-  }
-  constexpr int kTicks = 4;
-  for (int tick = 0; tick <= kTicks; ++tick) {
-    const double at = scale.most * tick / kTicks;
-    out += svg_path("axis", fmt::format("M{} {}h{}", S::kLeft, scale.y_of(at), S::kWidth));
-    out += svg_text(S::kLeft - 8, scale.y_of(at) + 4, "quiet", "end",
-                    at < 10 ? fmt::format("{:.2f}", at) : fmt::format("{:.0f}", at));
-  }
-  return out;
-}
-
-Markup drawn(const CurveChart& chart, const std::string& name) {
-  static constexpr SourceText kLines[] = {"c0", "c1", "c2", "c3"};
-  const CurveScale scale = scale_of(chart);
-  Markup out = grid_of(scale);
-  Markup keys;
-  for (const CurveChart::Level& level : chart.lines) {
-    const int y = scale.y_of(level.at);
-    out += svg_path("side", fmt::format("M{} {}h{}", CurveScale::kLeft, y, CurveScale::kWidth));
-    out += svg_text(CurveScale::kLeft + 6, y - 4, "quiet", "start",
-                    fmt::format("{}: {:.4g} GB/s", level.name, level.at));
-  }
-  for (size_t i = 0; i < chart.curves.size(); ++i) {
-    const CurveChart::Curve& curve = chart.curves[i];
-    // Two curves are usual; beyond four they share the last colour.
-    const size_t colour = std::min(i, std::size(kLines) - 1);
-    std::string path;
-    for (const auto& [bytes, bandwidth] : curve.points) {
-      const int x = scale.x_of(static_cast<double>(bytes));
-      const int y = scale.y_of(bandwidth);
-      path += fmt::format("{}{} {}", path.empty() ? 'M' : 'L', x, y);
-      out += svg_rect({x - 2, y - 2, 5, 5}, fmt::format("b{}", colour),
-                      fmt::format("{}: {} bytes, {:.4g} GB/s", curve.name, bytes, bandwidth));
-    }
-    out += svg_path(kLines[colour], path);
-    keys += key_row(colour, curve.name);
-  }
-  return html_paragraph(html_literal("Bus bandwidth in GB/s over the size of the buffer.")) +
-         key_list(keys) +
-         html_scroll_box(name, svg_frame(CurveScale::kLeft + CurveScale::kWidth + 40,
-                                         CurveScale::kTop + CurveScale::kHeight + 26, name, out));
 }
 
 Markup drawn(const Graph& graph, const std::string& name) {

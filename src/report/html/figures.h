@@ -1,5 +1,6 @@
-// What is drawn: graphs, transports as a matrix, calls by iteration as bars, the time line of
-// processes. Colours never tell anything alone. A graph stands in a page or in a file of its own:
+// What is drawn: graphs, transports as a matrix, and charts (report/html/charts.cc): ranks by host,
+// the time line, bars, curves. Colours never tell anything alone. A graph stands in a page or in a
+// file of its own:
 //
 //   ring: hosts below each other, their ranks from left to right     tree: root at the left, each
 //   in rows of eight                                                 leaf in a row of its own
@@ -15,21 +16,9 @@
 
 #include "report/document/document.h"
 #include "report/html/html_text.h"
+#include "report/html/svg.h"
 
 namespace ncclog {
-
-/// A rectangle; x and y of its upper left corner.
-struct Box {
-  int x = 0;
-  int y = 0;
-  int width = 0;
-  int height = 0;
-
-  int right() const { return x + width; }
-  int bottom() const { return y + height; }
-  int middle_x() const { return x + width / 2; }
-  int middle_y() const { return y + height / 2; }
-};
 
 struct GraphLayout {
   int width = 0;

@@ -138,6 +138,28 @@ std::string html_page(std::string_view title, const Markup& body) {
   return "<!DOCTYPE html>\n" + document.bytes() + "\n";
 }
 
+Markup html_source(std::string_view reference) {
+  static constexpr std::pair<std::string_view, std::string_view> kSources[] = {
+#include "report/html/sources.inc"
+  };
+  static const RE2 kIssue(R"((\w[\w.-]*/\w[\w.-]*)#([0-9]+))");
+  static const RE2 kManual(R"((\w+)\(([1-8])\))");
+  std::string name;
+  std::string number;
+  std::string address;
+  if (RE2::FullMatch(reference, kIssue, &name, &number)) {
+    address = fmt::format("https://github.com/{}/issues/{}", name, number);
+  } else if (RE2::FullMatch(reference, kManual, &name, &number)) {
+    address = fmt::format("https://man7.org/linux/man-pages/man{1}/{0}.{1}.html", name, number);
+  } else {
+    const auto* source = std::ranges::find_if(
+        kSources, [&](const auto& row) { return reference.starts_with(row.first); });
+    if (source == std::end(kSources)) return html_text(reference);
+    address = source->second;
+  }
+  return html_element("a", {{"href", address}, {"rel", "noreferrer"}}, html_text(reference));
+}
+
 Markup html_paragraph(const Markup& text) {
   return html_element("p", {}, text) + html_literal("\n");
 }

@@ -87,6 +87,11 @@ Markup html_element(SourceText tag, const std::vector<Attribute>& attributes,
 /// A whole document, with a newline at the end. `title` may hold any bytes.
 std::string html_page(std::string_view title, const Markup& body);
 
+/// A reference of a rule, as a link where its source is known: an issue of GitHub
+/// ("NVIDIA/nccl#331"), a manual page ("connect(2)"), what sources.table names. Nothing else leads
+/// out of a page, and no address holds more of `reference` than those forms allow.
+Markup html_source(std::string_view reference);
+
 /// <p>text</p>
 Markup html_paragraph(const Markup& text);
 
@@ -100,6 +105,6 @@ Markup html_details(const Markup& summary, const Markup& content, bool open = fa
 
 /// The table in a box that scrolls, its notes below it. Columns without any value are left out, and
 /// so are rows beyond `most`, which a note counts. `name` is what screen readers call it.
-Markup html_table(const Table& table, std::string_view name, size_t most = 1200);
+Markup html_table(const Table& table, std::string_view name, size_t most = 600);
 
 }  // namespace ncclog

@@ -54,6 +54,32 @@ TEST(HtmlText, AttributesEscapeTheirValues) {
             "<td title=\"&quot;&gt;&lt;b&gt;\\x0a\">x</td>");
 }
 
+const MarkupRow kSourceRows[] = {
+    {"NVIDIA/nccl#331",
+     "<a href=\"https://github.com/NVIDIA/nccl/issues/331\" "
+     "rel=\"noreferrer\">NVIDIA/nccl#331</a>"},
+    {"connect(2)",
+     "<a href=\"https://man7.org/linux/man-pages/man2/connect.2.html\" "
+     "rel=\"noreferrer\">connect(2)</a>"},
+    {"NCCL source, src/proxy.cc",
+     "<a href=\"https://github.com/NVIDIA/nccl\" rel=\"noreferrer\">NCCL source, "
+     "src/proxy.cc</a>"},
+    {"NCCL source <b>",
+     "<a href=\"https://github.com/NVIDIA/nccl\" rel=\"noreferrer\">NCCL source &lt;b&gt;</a>"},
+    {"A book", "A book"},
+    {"javascript:x", "javascript:x"},
+    {"https://example.com/", "https://example.com/"},
+    {"../../evil#1", "../../evil#1"},
+    {"a/b#1 onclick=x", "a/b#1 onclick=x"},
+};
+
+TEST(HtmlText, OnlyKnownSourcesBecomeLinks) {
+  for (const MarkupRow& row : kSourceRows) {
+    EXPECT_EQ(html_source(row.bytes).bytes(), row.markup) << row.bytes;
+    EXPECT_EQ(testing::markup_faults("<p>" + row.markup + "</p>"), "") << row.bytes;
+  }
+}
+
 TEST(HtmlText, OnlyElementsWithoutContentHaveNoEndTag) {
   EXPECT_EQ(html_element("meta", {{"charset", "utf-8"}}).bytes(), "<meta charset=\"utf-8\"/>");
   EXPECT_EQ(html_element("td", {}).bytes(), "<td></td>");
