@@ -14,7 +14,7 @@ const std::set<std::string_view> kElements = {
     "h3",    "h4",     "p",    "ul",      "li",      "dl",      "dt",      "dd",
     "a",     "b",      "bdi",  "code",    "pre",     "span",    "table",   "thead",
     "tbody", "tr",     "th",   "td",      "details", "input",   "summary", "svg",
-    "g",     "rect",   "line", "path",    "text",    "script",  "circle"};
+    "g",     "rect",   "line", "path",    "text",    "script"};
 
 const std::set<std::string_view> kAttributes = {
     "alt",         "aria-hidden", "aria-label", "autocomplete", "charset",

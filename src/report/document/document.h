@@ -117,6 +117,7 @@ struct RankGrid {
     std::string ranks;  ///< "3", "8-15", "pid 41".
     State state = State::Other;
     std::string reason;  ///< In a sentence, who it is first.
+    size_t count = 1;
   };
   struct Host {
     std::string name;
@@ -124,6 +125,9 @@ struct RankGrid {
   };
   std::vector<Host> hosts;  ///< None is without cells.
 };
+constexpr std::string_view enum_words(RankGrid::State) {
+  return "attributed|waiting|failed|not_seen|finished|other";
+}
 
 /// Lanes over one scale of time, in nanoseconds.
 struct TimeChart {
@@ -140,6 +144,8 @@ struct TimeChart {
     int64_t last = 0;
     std::vector<Span> spans;  ///< By kind: the last ones are drawn above others.
   };
+  int64_t begin = 0;
+  int64_t end = 0;
   std::vector<Lane> lanes;
   std::optional<Span> verdict;  ///< The moment of what the verdict is about, of no length.
 };

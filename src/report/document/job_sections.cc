@@ -197,17 +197,6 @@ void keep_telling(std::vector<T>& all, size_t most, IsTelling is_telling) {
   });
 }
 
-/// How many ranks ended in which way, as far as that is known.
-std::map<std::string, size_t> ends_of_ranks(const Job& job) {
-  std::map<std::string, size_t> counts;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    const EndState state = outcome_of(job).processes[p].state;
-    const bool is_known = state == EndState::Failed || state == EndState::Stopped;
-    if (is_known && job.processes[p].rank >= 0) ++counts[std::string(to_string(state))];
-  }
-  return counts;
-}
-
 /// `main`: the verdict's finding; nullptr: there is none.
 Section ranks_section(const Job& job, const Finding* main) {
   constexpr size_t kMaxRanks = 300;
@@ -234,15 +223,14 @@ Section ranks_section(const Job& job, const Finding* main) {
     for (const auto& [word, count] : states) {
       tally.rows.push_back({std::to_string(count), column_heading(word)});
     }
-    for (const auto& [word, count] : ends_of_ranks(job)) {
-      tally.rows.push_back({std::to_string(count), word});
+    std::map<RankGrid::State, size_t> counts_of;
+    for (const RankGrid::Host& host : grid.hosts) {
+      for (const RankGrid::Cell& cell : host.cells) counts_of[cell.state] += cell.count;
     }
-    // Ranks of a job at work wait, too; only where somebody is to blame does that say anything.
-    const bool names_ranks = main != nullptr && !main->ranks.empty();
-    const size_t waiting = names_ranks ? find_waits(job).waiting.size() : 0;
-    if (waiting > 0) tally.rows.push_back({std::to_string(waiting), "waiting"});
-    if (names_ranks && main->role == Role::Cause) {
-      tally.rows.push_back({std::to_string(main->ranks.size()), "attributed"});
+    for (const auto& [how, count] : counts_of) {
+      // The others are among the states of the initialisation.
+      if (how > RankGrid::State::Failed) continue;
+      tally.rows.push_back({std::to_string(count), std::string(to_string(how))});
     }
     section.blocks.push_back(std::move(tally));
     section.blocks.push_back(Figure{"ranks by host", std::move(grid), std::move(table)});

@@ -1,5 +1,6 @@
 #include "report/document/rank_drawings.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,132 +21,98 @@ namespace {
 
 // How each rank stands.
 
-/// A row of ranks_table().
-struct RankRow {
-  int64_t rank = -1;
-  std::string host;
+/// A rank, or several that stand alike.
+struct AlikeRanks {
   std::string name;  ///< "3", "pid 41".
   std::string who;   ///< "rank 3 on node-a, pid 41, GPU 3".
   RankGrid::State state = RankGrid::State::Other;
-  std::string why;        ///< The same text where ranks stand alike.
-  std::string last_line;  ///< May be empty.
-};
-
-/// Where a process runs, and its GPU.
-using RankPlace = std::tuple<std::string, int64_t, int64_t>;
-
-int64_t number_in(const Cell& cell) {
-  const auto* number = std::get_if<int64_t>(&cell);
-  return number == nullptr ? -1 : *number;
-}
-
-class RankRows {
- public:
-  RankRows(const Job& job, const Table& table, const Finding* main) : table_(table), main_(main) {
-    // Ranks of a job at work wait, too; only where somebody is to blame does that say anything.
-    if (main == nullptr || main->ranks.empty()) return;
-    for (const Waiter& waiter : find_waits(job).waiting) {
-      if (waiter.process < 0) continue;
-      const Process& process = nth_process(job, waiter.process);
-      const int gpu = process.rank >= 0 ? process.cuda_dev : waiter.cuda_dev;
-      waiting_.emplace(RankPlace{process.host, process.pid, gpu},
-                       last_call_words(job, waiter, nullptr));
-    }
-  }
-
-  RankRow row(size_t n) const {
-    const auto cell = [&](std::string_view column) -> const Cell& {
-      const auto at = std::ranges::find(table_.columns, column) - table_.columns.begin();
-      return table_.rows[n][static_cast<size_t>(at)];
-    };
-    RankRow row{.rank = number_in(cell("rank")), .host = cell_text(cell("host"))};
-    const int64_t pid = number_in(cell("pid"));
-    const int64_t gpu = number_in(cell("gpu"));
-    row.name = row.rank >= 0 ? std::to_string(row.rank) : fmt::format("pid {}", pid);
-    row.who = row.rank >= 0 ? "rank " + row.name : row.name;
-    if (!row.host.empty()) row.who += " on " + row.host;
-    if (row.rank >= 0 && pid >= 0) row.who += fmt::format(", pid {}", pid);
-    if (gpu >= 0) row.who += fmt::format(", GPU {}", gpu);
-    const std::string state = cell_text(cell("state"));
-    const std::string end = cell_text(cell("end"));
-    std::vector<std::string> words = {end, column_heading(state), cell_text(cell("note"))};
-    std::erase(words, "");
-    row.state = end == "failed" || state == "failed" ? RankGrid::State::Failed
-                : state == "not_seen"                ? RankGrid::State::NotSeen
-                : end == "finished"                  ? RankGrid::State::Finished
-                                                     : RankGrid::State::Other;
-    const auto waits = waiting_.find({row.host, pid, gpu});
-    const bool is_named = main_ != nullptr && std::ranges::binary_search(main_->ranks, row.rank);
-    if (is_named) words.insert(words.begin(), "named by " + main_->id);
-    // Who reports a symptom is not to blame for it.
-    if (is_named && main_->role == Role::Cause) {
-      row.state = RankGrid::State::Attributed;
-    } else if (waits != waiting_.end()) {
-      row.state = RankGrid::State::Waiting;
-      words.insert(words.begin(), "waiting for another rank");
-      if (!waits->second.empty()) row.last_line = "; last call: " + waits->second;
-    }
-    row.why = join(words, ", ");
-    const std::string last = clip(printable(cell_text(cell("last_line"))), 160);
-    if (!last.empty()) row.last_line += "; last line: " + last;
-    return row;
-  }
-
- private:
-  const Table& table_;
-  const Finding* main_;
-  std::map<RankPlace, std::string> waiting_;  ///< With what each called last.
-};
-
-/// Ranks that stand alike.
-struct AlikeRanks {
-  RankRow first;
+  std::string why;         ///< The same text where ranks stand alike.
+  std::string last_line;   ///< May be empty.
   std::vector<int> ranks;  ///< Without those that have no number.
-  size_t count = 0;
+  size_t count = 1;
+
+  bool is_like(const AlikeRanks& other) const { return state == other.state && why == other.why; }
+  void add(const AlikeRanks& more) {
+    count += more.count;
+    ranks.insert(ranks.end(), more.ranks.begin(), more.ranks.end());
+  }
 };
 
-RankGrid::Cell cell_of(AlikeRanks& alike) {
+using AlikeCells = std::vector<AlikeRanks>;
+
+/// What a process that waits called last, by host, pid and GPU.
+using Waiting = std::map<std::tuple<std::string, int64_t, int64_t>, std::string>;
+
+Waiting waiting_of(const Job& job, const Finding* main) {
+  Waiting waiting;
+  // Ranks of a job at work wait, too; only where somebody is to blame does that say anything.
+  if (main == nullptr || main->ranks.empty()) return waiting;
+  for (const Waiter& waiter : find_waits(job).waiting) {
+    if (waiter.process < 0) continue;
+    const Process& process = nth_process(job, waiter.process);
+    const int gpu = process.rank >= 0 ? process.cuda_dev : waiter.cuda_dev;
+    waiting[{process.host, process.pid, gpu}] = last_call_words(job, waiter, nullptr);
+  }
+  return waiting;
+}
+
+RankGrid::State state_of(std::string_view end, std::string_view state) {
+  if (end == "failed" || state == "failed") return RankGrid::State::Failed;
+  if (state == "not_seen") return RankGrid::State::NotSeen;
+  return end == "finished" ? RankGrid::State::Finished : RankGrid::State::Other;
+}
+
+/// A row of ranks_table(); `cell` gives what stands in a column.
+template <typename CellOf>
+AlikeRanks rank_of(CellOf cell, const Waiting& waiting, const Finding* main) {
+  const auto number = [&](std::string_view column) {
+    const auto* value = std::get_if<int64_t>(&cell(column));
+    return value == nullptr ? -1 : *value;
+  };
+  const int64_t rank = number("rank");
+  const int64_t pid = number("pid");
+  const int64_t gpu = number("gpu");
+  const std::string host = cell_text(cell("host"));
+  AlikeRanks row{.name = rank >= 0 ? std::to_string(rank) : fmt::format("pid {}", pid)};
+  if (rank >= 0) row.ranks = {static_cast<int>(rank)};
+  row.who = rank >= 0 ? "rank " + row.name : row.name;
+  if (!host.empty()) row.who += " on " + host;
+  if (rank >= 0 && pid >= 0) row.who += fmt::format(", pid {}", pid);
+  if (gpu >= 0) row.who += fmt::format(", GPU {}", gpu);
+  const std::string state = cell_text(cell("state"));
+  const std::string end = cell_text(cell("end"));
+  std::vector<std::string> words = {end, column_heading(state), cell_text(cell("note"))};
+  std::erase(words, "");
+  row.state = state_of(end, state);
+  const auto waits = waiting.find({host, pid, gpu});
+  const bool is_meant = main != nullptr && std::ranges::binary_search(main->ranks, rank);
+  if (is_meant) words.insert(words.begin(), "named by " + main->id);
+  // Who reports a symptom is not to blame for it.
+  if (is_meant && main->role == Role::Cause) {
+    row.state = RankGrid::State::Attributed;
+  } else if (waits != waiting.end()) {
+    row.state = RankGrid::State::Waiting;
+    words.insert(words.begin(), "waiting for another rank");
+    if (!waits->second.empty()) row.last_line = "; last call: " + waits->second;
+  }
+  row.why = join(words, ", ");
+  const std::string last = clip(printable(cell_text(cell("last_line"))), 160);
+  if (!last.empty()) row.last_line += "; last line: " + last;
+  return row;
+}
+
+RankGrid::Cell cell_of(const AlikeRanks& alike) {
   constexpr size_t kMaxLabel = 14;
-  std::ranges::sort(alike.ranks);
-  const RankRow& row = alike.first;
   if (alike.count == 1) {
-    return {row.name, row.state, fmt::format("{}: {}{}", row.who, row.why, row.last_line)};
+    return {alike.name, alike.state,
+            fmt::format("{}: {}{}", alike.who, alike.why, alike.last_line)};
   }
-  const std::string label = ranges_text(alike.ranks);
-  return {label.empty() || label.size() > kMaxLabel
-              ? plural(static_cast<int64_t>(alike.count), "rank")
-              : label,
-          row.state,
-          fmt::format("{} ({}): {}", plural(static_cast<int64_t>(alike.count), "rank"),
-                      short_ranges(alike.ranks), row.why)};
-}
-
-/// Neighbours that stand alike, together where `folds`.
-std::vector<AlikeRanks> cells_of(const std::vector<RankRow>& rows, bool folds) {
-  std::vector<AlikeRanks> cells;
-  for (const RankRow& row : rows) {
-    const bool goes_on = folds && !cells.empty() && cells.back().first.why == row.why &&
-                         cells.back().first.state == row.state;
-    if (!goes_on) cells.push_back({row, {}, 0});
-    if (row.rank >= 0) cells.back().ranks.push_back(static_cast<int>(row.rank));
-    ++cells.back().count;
-  }
-  return cells;
-}
-
-/// Hosts whose ranks stand alike, cell by cell.
-struct AlikeHosts {
-  std::vector<std::string> names;
-  std::vector<AlikeRanks> cells;
-};
-
-std::string key_of(const std::vector<AlikeRanks>& cells) {
-  std::string key;
-  for (const AlikeRanks& cell : cells) {
-    key +=
-        fmt::format("{} {} {}\n", cell.count, static_cast<int>(cell.first.state), cell.first.why);
-  }
-  return key;
+  std::vector<int> ranks = alike.ranks;
+  std::ranges::sort(ranks);
+  const std::string all = plural(static_cast<int64_t>(alike.count), "rank");
+  const std::string label = ranges_text(ranks);
+  return {label.empty() || label.size() > kMaxLabel ? all : label, alike.state,
+          fmt::format("{} ({}): {}", all, short_ranges(ranks), alike.why), alike.count};
 }
 
 }  // namespace
@@ -154,45 +121,49 @@ RankGrid rank_grid(const Job& job, const Table& ranks, const Finding* main) {
   constexpr size_t kMaxSingle = 1024;  ///< Ranks that have a cell each.
   constexpr size_t kMaxRows = 512;
   const bool folds = ranks.rows.size() > kMaxSingle;
-  const RankRows rows(job, ranks, main);
-  std::vector<std::pair<std::string, std::vector<RankRow>>> hosts;
+  const Waiting waiting = waiting_of(job, main);
+  std::vector<std::pair<std::string, AlikeCells>> hosts;
   std::map<std::string, size_t> place_of;
-  for (size_t n = 0; n < ranks.rows.size(); ++n) {
-    RankRow row = rows.row(n);
-    const auto [place, is_new] = place_of.try_emplace(row.host, hosts.size());
-    if (is_new) hosts.push_back({row.host.empty() ? "host not known" : row.host, {}});
-    hosts[place->second].second.push_back(std::move(row));
+  for (const std::vector<Cell>& row : ranks.rows) {
+    const auto cell = [&](std::string_view column) -> const Cell& {
+      return row[static_cast<size_t>(std::ranges::find(ranks.columns, column) -
+                                     ranks.columns.begin())];
+    };
+    const std::string host = cell_text(cell("host"));
+    const auto [place, is_new] = place_of.try_emplace(host, hosts.size());
+    if (is_new) hosts.push_back({host.empty() ? "host not known" : host, {}});
+    AlikeCells& cells = hosts[place->second].second;
+    AlikeRanks rank = rank_of(cell, waiting, main);
+    if (folds && !cells.empty() && cells.back().is_like(rank)) {
+      cells.back().add(rank);
+    } else {
+      cells.push_back(std::move(rank));
+    }
   }
-  std::vector<AlikeHosts> groups;
+  std::vector<std::pair<std::vector<std::string>, AlikeCells>> groups;
   std::map<std::string, size_t> group_of;
-  for (auto& [name, of_host] : hosts) {
-    std::vector<AlikeRanks> cells = cells_of(of_host, folds);
-    const auto [group, is_new] = group_of.try_emplace(folds ? key_of(cells) : name, groups.size());
-    // Hosts beyond the rows that there is room for go into the last one.
-    const size_t at = std::min(group->second, kMaxRows);
-    if (is_new && at == groups.size()) {
+  for (auto& [name, cells] : hosts) {
+    std::string key = folds ? std::string() : name;
+    for (const AlikeRanks& cell : cells) {
+      key += fmt::format("\n{} {} {}", cell.count, static_cast<int>(cell.state), cell.why);
+    }
+    const auto [group, is_new] = group_of.try_emplace(key, groups.size());
+    if (is_new) {
       groups.push_back({{name}, std::move(cells)});
       continue;
     }
-    AlikeHosts& alike = groups[at];
-    alike.names.push_back(name);
-    if (at == kMaxRows) {
-      AlikeRanks& rest = alike.cells.front();
-      alike.cells.resize(1);
-      rest.first.state = RankGrid::State::Other;
-      rest.first.why = "not told apart here; `ncclog show ranks` lists all";
-    }
-    for (size_t c = 0; c < cells.size(); ++c) {
-      AlikeRanks& cell = alike.cells[std::min(c, alike.cells.size() - 1)];
-      cell.count += cells[c].count;
-      cell.ranks.insert(cell.ranks.end(), cells[c].ranks.begin(), cells[c].ranks.end());
-    }
+    auto& [names, alike] = groups[group->second];
+    names.push_back(name);
+    for (size_t c = 0; c < cells.size(); ++c) alike[c].add(cells[c]);
   }
   RankGrid grid;
-  for (AlikeHosts& group : groups) {
-    RankGrid::Host& host = grid.hosts.emplace_back();
-    host.name = few_of(group.names, 3, ", ");
-    for (AlikeRanks& cell : group.cells) host.cells.push_back(cell_of(cell));
+  for (const auto& [names, cells] : groups | std::views::take(kMaxRows)) {
+    RankGrid::Host& host = grid.hosts.emplace_back(few_of(names, 3, ", "));
+    for (const AlikeRanks& cell : cells) host.cells.push_back(cell_of(cell));
+  }
+  if (groups.size() > kMaxRows) {
+    grid.hosts.push_back({plural(static_cast<int64_t>(groups.size() - kMaxRows), "more host"),
+                          {{"…", RankGrid::State::Other, "`ncclog show ranks` lists all"}}});
   }
   return grid;
 }
@@ -263,15 +234,13 @@ TimeChart::Lane lane_of(const Process& process, const std::vector<const Mileston
   // What a reader looks for first.
   static constexpr std::string_view kBad[] = {"WARN",      "watchdog", "barrier", "store",
                                               "exception", "Xid",      "aborted", "ended"};
-  static constexpr std::string_view kDrawn[] = {"init start", "init end", "first call",
-                                                "last call"};
   TimeChart::Lane lane{.name = name_of(process),
                        .first = nanoseconds_of(*moments.front()),
                        .last = nanoseconds_of(*moments.back())};
   add_spans(moments, "init start", "init end", TimeKind::Init, lane.spans);
   add_spans(moments, "first call", "last call", TimeKind::Calls, lane.spans);
   for (const Milestone* milestone : moments) {
-    if (std::ranges::find(kDrawn, milestone->what) != std::end(kDrawn)) continue;
+    if (milestone->what.starts_with("init ") || milestone->what.ends_with(" call")) continue;
     const bool is_bad = std::ranges::find(kBad, milestone->what) != std::end(kBad);
     const int64_t at = nanoseconds_of(*milestone);
     lane.spans.push_back(
@@ -282,51 +251,40 @@ TimeChart::Lane lane_of(const Process& process, const std::vector<const Mileston
 }
 
 /// Several lanes as one. That one of them is silent says nothing of the others.
-TimeChart::Lane folded(std::string name, const std::vector<TimeChart::Lane>& lanes) {
-  TimeChart::Lane all{.name = std::move(name), .first = INT64_MAX, .last = INT64_MIN};
-  for (const TimeChart::Lane& lane : lanes) {
-    all.first = std::min(all.first, lane.first);
-    all.last = std::max(all.last, lane.last);
-    for (const TimeSpan& span : lane.spans) {
-      if (span.kind == TimeKind::Silence) continue;
-      all.spans.push_back({span.from, span.to, lane.name + ": " + span.title, span.kind});
-    }
-  }
-  return all;
+void add_lane(const TimeChart::Lane& more, TimeChart::Lane& all) {
+  all.first = std::min(all.first, more.first);
+  all.last = std::max(all.last, more.last);
+  all.spans.insert(all.spans.end(), more.spans.begin(), more.spans.end());
+  std::erase_if(all.spans, [](const TimeSpan& span) { return span.kind == TimeKind::Silence; });
 }
 
-bool has_failure(const TimeChart::Lane& lane) {
-  return std::ranges::any_of(lane.spans,
-                             [](const TimeSpan& span) { return span.kind == TimeKind::Failure; });
-}
-
-/// The input of all lines of each process that has an input for itself.
+/// The clock of the input of each process that has one for itself.
 std::map<int, const InputClock*> own_clocks(const Job& job) {
   std::map<uint32_t, std::set<int>> speakers;
   for (size_t p = 0; p < job.processes.size(); ++p) {
-    if (!is_named(job.processes[p])) continue;
     for (const size_t log : job.processes[p].logs) {
       const JobUnit* unit = unit_of(job, job.logs[log].first);
-      if (unit != nullptr) speakers[unit->input].insert(static_cast<int>(p));
+      const bool speaks = unit != nullptr && is_named(job.processes[p]);
+      if (speaks) speakers[unit->input].insert(static_cast<int>(p));
     }
   }
   std::map<int, const InputClock*> own;
   for (const InputClock& clock : job.clocks) {
-    const auto found = speakers.find(clock.input);
-    if (found == speakers.end() || found->second.size() != 1) continue;
-    own.emplace(*found->second.begin(), &clock);
+    const std::set<int>& of_input = speakers[clock.input];
+    if (of_input.size() == 1) own.emplace(*of_input.begin(), &clock);
   }
   return own;
 }
 
 /// Long pauses between the lines of a process.
-void add_silences(const Beats& beats, int year, int64_t span, TimeChart::Lane& lane) {
+void add_silences(const Beats& beats, int year, TimeChart::Lane& lane) {
   constexpr int64_t kShortest = 5 * kNanoseconds;
   constexpr size_t kMost = 6;
   for (const Pause& pause : beats.pauses | std::views::take(kMost)) {
     const int64_t from = nanoseconds_of(year, pause.before.nanoseconds);
     const int64_t to = nanoseconds_of(year, pause.after.nanoseconds);
-    if (to - from < std::max(kShortest, span / 20) || from < lane.first || to > lane.last) continue;
+    const bool is_long = to - from >= std::max(kShortest, (lane.last - lane.first) / 20);
+    if (!is_long || from < lane.first || to > lane.last) continue;
     lane.spans.push_back({from, to, "no line for " + duration_words(to - from), TimeKind::Silence});
   }
 }
@@ -335,78 +293,74 @@ void add_silences(const Beats& beats, int year, int64_t span, TimeChart::Lane& l
 /// those with failures first, the rest in the last one.
 std::vector<TimeChart::Lane> lanes_of(const Job& job, const std::vector<Milestone>& dated) {
   constexpr size_t kMaxLanes = 64;
+  std::map<std::pair<int, int>, std::vector<const Milestone*>> moments;  // By rank and process.
+  for (const Milestone& milestone : dated) {
+    moments[{nth_process(job, milestone.process).rank, milestone.process}].push_back(&milestone);
+  }
+  const bool by_host = moments.size() > kMaxLanes;
   const std::map<int, const InputClock*> clocks = own_clocks(job);
-  std::multimap<int, std::pair<int, TimeChart::Lane>> by_rank;
-  std::map<int, std::vector<const Milestone*>> moments;
-  for (const Milestone& milestone : dated) moments[milestone.process].push_back(&milestone);
-  for (const auto& [process, of_process] : moments) {
-    TimeChart::Lane lane = lane_of(nth_process(job, process), of_process);
-    if (const auto clock = clocks.find(process); clock != clocks.end()) {
-      const Milestone& first = *of_process.front();
-      add_silences(clock->second->pulse.clock(first.has_zone).all, first.year,
-                   lane.last - lane.first, lane);
-    }
-    by_rank.emplace(nth_process(job, process).rank, std::pair(process, std::move(lane)));
-  }
   std::vector<TimeChart::Lane> lanes;
-  std::vector<std::pair<std::string, std::vector<TimeChart::Lane>>> hosts;
   std::map<std::string, size_t> place_of;
-  for (auto& [rank, of_process] : by_rank) {
-    auto& [process, lane] = of_process;
-    const std::string& host = nth_process(job, process).host;
-    const auto [place, is_new] = place_of.try_emplace(host, hosts.size());
-    if (is_new) hosts.push_back({host.empty() ? "host not known" : host, {}});
-    hosts[place->second].second.push_back(std::move(lane));
-  }
-  for (auto& [host, of_host] : hosts) {
-    if (by_rank.size() > kMaxLanes) {
-      lanes.push_back(folded(host, of_host));
-    } else {
-      std::ranges::move(of_host, std::back_inserter(lanes));
+  for (const auto& [whose, of_process] : moments) {
+    const Process& process = nth_process(job, whose.second);
+    TimeChart::Lane lane = lane_of(process, of_process);
+    if (const auto clock = clocks.find(whose.second); clock != clocks.end()) {
+      const Milestone& first = *of_process.front();
+      add_silences(clock->second->pulse.clock(first.has_zone).all, first.year, lane);
     }
+    if (by_host) {
+      for (TimeSpan& span : lane.spans) span.title = lane.name + ": " + span.title;
+    }
+    const std::string host = process.host.empty() ? "host not known" : process.host;
+    const auto [place, is_new] =
+        place_of.try_emplace(by_host ? host : std::to_string(whose.second), lanes.size());
+    if (!is_new) {
+      add_lane(lane, lanes[place->second]);
+      continue;
+    }
+    if (by_host) lane.name = host;
+    lanes.push_back(std::move(lane));
   }
   if (lanes.size() > kMaxLanes) {
-    std::ranges::stable_partition(lanes, has_failure);
-    const std::vector<TimeChart::Lane> rest(lanes.begin() + kMaxLanes - 1, lanes.end());
-    lanes.resize(kMaxLanes - 1);
-    lanes.push_back(folded(fmt::format("{} others", rest.size()), rest));
+    std::ranges::stable_partition(lanes, [](const TimeChart::Lane& lane) {
+      return std::ranges::count(lane.spans, TimeKind::Failure, &TimeSpan::kind) > 0;
+    });
+    TimeChart::Lane& rest = lanes[kMaxLanes - 1];
+    rest.name = fmt::format("{} others", lanes.size() - kMaxLanes + 1);
+    for (size_t i = kMaxLanes; i < lanes.size(); ++i) add_lane(lanes[i], rest);
+    lanes.resize(kMaxLanes);
   }
   // Few lanes have room for what happened close together; many would make the page heavy.
   constexpr size_t kFewLanes = 16;
   const int64_t span = nanoseconds_of(dated.back()) - nanoseconds_of(dated.front());
-  const int64_t near = span / (lanes.size() <= kFewLanes ? 128 : 32);
-  for (TimeChart::Lane& lane : lanes) join_spans(lane.spans, near);
+  for (TimeChart::Lane& lane : lanes) {
+    join_spans(lane.spans, span / (lanes.size() <= kFewLanes ? 128 : 32));
+  }
   return lanes;
 }
 
-/// When the first of the lines was printed that show the finding, as far as they tell.
-std::optional<TimeSpan> moment_of(const Job& job, const Finding& finding, const Milestone& like) {
+/// When the first of the lines was printed that show the finding, as far as the chart shows it.
+std::optional<TimeSpan> moment_of(const Job& job, const Finding& finding, const TimeChart& chart,
+                                  const Milestone& like) {
   std::optional<TimeSpan> first;
   for (const Evidence& evidence : finding.evidence) {
     const LineTime time = time_of_line(evidence.text);
-    if (!time.known() || time.has_zone != like.has_zone) continue;
     const int64_t at = nanoseconds_of(time.year == 0 ? like.year : time.year, time.nanoseconds);
-    if (first && first->from <= at) continue;
-    first = {at, at,
-             fmt::format("{} {}: {}", time.text, finding.id, place_name(job, evidence.where)),
-             TimeKind::Failure};
+    const bool fits = time.known() && time.has_zone == like.has_zone && at >= chart.begin;
+    if (!fits || at > (first ? first->from - 1 : chart.end)) continue;
+    const std::string place = place_name(job, evidence.where);
+    first = {at, at, fmt::format("{} {}: {}", time.text, finding.id, place)};
   }
   return first;
 }
 
-/// "2026-11-20 20:54:52", "11-20 20:54:52" without a year, "20:54:52" without the date.
-std::string moment_words(const Milestone& milestone, bool with_date) {
-  const auto seconds = std::chrono::seconds(milestone.nanoseconds / kNanoseconds);
-  const auto clock = std::chrono::hh_mm_ss(seconds % std::chrono::days(1));
-  const std::string time = fmt::format("{:02}:{:02}:{:02}", clock.hours().count(),
-                                       clock.minutes().count(), clock.seconds().count());
-  if (!with_date) return time;
+/// "2026-11-20 20:54:52", "11-20 20:54:52" without a year.
+std::string moment_words(const Milestone& milestone) {
   // Every year is counted as if it had 366 days (LineTime), as 1972 has.
-  const std::chrono::year_month_day day =
-      begin_of(1972) + std::chrono::floor<std::chrono::days>(seconds);
+  const std::chrono::sys_seconds at =
+      begin_of(1972) + std::chrono::seconds(milestone.nanoseconds / kNanoseconds);
   const std::string year = milestone.year == 0 ? "" : fmt::format("{:04}-", milestone.year);
-  return fmt::format("{}{:02}-{:02} {}", year, static_cast<unsigned>(day.month()),
-                     static_cast<unsigned>(day.day()), time);
+  return fmt::format("{}{:%m-%d %H:%M:%S}", year, at);
 }
 
 }  // namespace
@@ -431,29 +385,28 @@ std::vector<Milestone> dated_milestones(const Job& job) {
 
 std::string time_words(const std::vector<Milestone>& dated) {
   if (dated.empty()) return {};
-  const Milestone& first = dated.front();
-  const Milestone& last = dated.back();
-  constexpr int64_t kOneDay = 86'400 * kNanoseconds;
-  const bool is_one_day = first.nanoseconds / kOneDay == last.nanoseconds / kOneDay;
-  const int64_t span = nanoseconds_of(last) - nanoseconds_of(first);
-  std::string words = moment_words(first, true);
+  std::string words = moment_words(dated.front());
+  const int64_t span = nanoseconds_of(dated.back()) - nanoseconds_of(dated.front());
   if (span > 0) {
-    words += fmt::format(" to {} ({})", moment_words(last, !is_one_day), duration_words(span));
+    words += fmt::format(" to {} ({})", moment_words(dated.back()), duration_words(span));
   }
-  return first.has_zone ? words + ", UTC" : words;
+  return dated.front().has_zone ? words + ", UTC" : words;
 }
 
 Section time_section(const Job& job, const std::vector<Milestone>& dated, const Finding* main) {
   Section section{.heading = "Time line", .id = "time", .folds = true};
   Table table = timeline_table(job);
   if (table.rows.empty()) return section;
+  TimeChart chart;
+  if (!dated.empty()) chart.begin = nanoseconds_of(dated.front());
+  if (!dated.empty()) chart.end = nanoseconds_of(dated.back());
   // Of a single moment nothing can be drawn.
-  if (dated.empty() || nanoseconds_of(dated.front()) == nanoseconds_of(dated.back())) {
+  if (chart.begin == chart.end) {
     section.blocks.push_back(std::move(table));
     return section;
   }
-  TimeChart chart{.lanes = lanes_of(job, dated), .verdict = std::nullopt};
-  if (main != nullptr) chart.verdict = moment_of(job, *main, dated.front());
+  chart.lanes = lanes_of(job, dated);
+  if (main != nullptr) chart.verdict = moment_of(job, *main, chart, dated.front());
   std::string text = fmt::format("{}. Hosts' clocks may differ.", time_words(dated));
   if (dated.size() < table.rows.size()) {
     text += fmt::format(" Lines without a time are not drawn: {} of {}.",

@@ -22,7 +22,7 @@ RankGrid rank_grid(const Job& job, const Table& ranks, const Finding* main);
 /// the year that others print.
 std::vector<Milestone> dated_milestones(const Job& job);
 
-/// "2026-11-20 20:54:52 to 21:03:11 (8 minutes)"; empty for none.
+/// "2026-11-20 20:54:52 to 2026-11-20 21:03:11 (8 minutes)"; empty for none.
 std::string time_words(const std::vector<Milestone>& dated);
 
 /// A lane for each process from its first milestone to its last, or for each host where those are

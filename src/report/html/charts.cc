@@ -21,13 +21,18 @@ Markup svg_title(std::string_view title) {
   return title.empty() ? Markup() : html_element("title", {}, plain_text(title, kMaxTitleBytes));
 }
 
-Markup svg_text(int x, int y, SourceText css, std::string_view anchor, std::string_view text) {
+Markup svg_text(const std::string& x, int y, SourceText css, std::string_view anchor,
+                std::string_view text) {
   return html_element("text",
-                      {{"x", std::to_string(x)},
+                      {{"x", x},
                        {"y", std::to_string(y)},
                        {"class", std::string(css.text())},
                        {"text-anchor", std::string(anchor)}},
                       plain_text(text, kMaxTitleBytes));
+}
+
+Markup svg_text(int x, int y, SourceText css, std::string_view anchor, std::string_view text) {
+  return svg_text(std::to_string(x), y, css, anchor, text);
 }
 
 Markup svg_rect(const Box& box, std::string_view css, std::string_view title) {
@@ -139,8 +144,8 @@ double round_step(double span, int most) {
 
 /// Where a moment stands on the drawing.
 struct TimeScale {
-  int64_t begin = INT64_MAX;
-  int64_t end = INT64_MIN;
+  int64_t begin = 0;
+  int64_t end = 0;
 
   int64_t span() const { return std::max<int64_t>(1, end - begin); }
   /// "12.50%"; room is left at both edges for what stands there.
@@ -150,95 +155,56 @@ struct TimeScale {
   std::string at(int64_t moment) const { return share(moment - begin + span() / 96); }
 };
 
-TimeScale scale_of(const TimeChart& chart) {
-  TimeScale scale;
-  for (const TimeChart::Lane& lane : chart.lanes) {
-    scale.begin = std::min(scale.begin, lane.first);
-    scale.end = std::max(scale.end, lane.last);
-  }
-  if (chart.verdict) {
-    scale.begin = std::min(scale.begin, chart.verdict->from);
-    scale.end = std::max(scale.end, chart.verdict->from);
-  }
-  return scale;
-}
-
-/// A text at a share of the width.
-Markup text_at(const std::string& x, int y, std::string_view anchor, std::string_view text) {
-  return html_element("text",
-                      {{"x", x},
+/// A rectangle whose place and width may be shares of the width.
+Markup share_rect(std::string_view css, const std::string& x, int y, const std::string& width,
+                  int height, std::string_view title = {}) {
+  return html_element("rect",
+                      {{"class", std::string(css)},
+                       {"x", x},
                        {"y", std::to_string(y)},
-                       {"class", "quiet"},
-                       {"text-anchor", std::string(anchor)}},
-                      plain_text(text, kMaxTitleBytes));
-}
-
-Markup line_between(SourceText css, const std::string& x1, int y1, const std::string& x2, int y2,
-                    std::string_view title = {}) {
-  return html_element("line",
-                      {{"class", std::string(css.text())},
-                       {"x1", x1},
-                       {"y1", std::to_string(y1)},
-                       {"x2", x2},
-                       {"y2", std::to_string(y2)}},
+                       {"width", width},
+                       {"height", std::to_string(height)}},
                       svg_title(title));
 }
 
 /// Lines of a grid in round steps of time since the beginning, down to `bottom`.
 Markup grid_of(const TimeScale& scale, int bottom) {
-  struct Unit {
-    double seconds;
-    std::string_view name;
-  };
-  static constexpr Unit kUnits[] = {
+  static constexpr std::pair<double, std::string_view> kUnits[] = {
       {1e-3, "ms"}, {1, "s"}, {60, "min"}, {3600, "h"}, {86'400, "days"}};
   constexpr int kMostSteps = 6;
   const double seconds = static_cast<double>(scale.span()) / 1e9;
-  const Unit* unit = std::begin(kUnits);
-  while (unit + 1 != std::end(kUnits) && seconds >= 2 * unit[1].seconds) ++unit;
-  const double all = seconds / unit->seconds;
+  const auto* unit = std::begin(kUnits);
+  while (unit + 1 != std::end(kUnits) && seconds >= 2 * unit[1].first) ++unit;
+  const double all = seconds / unit->first;
   const double step = round_step(all, kMostSteps);
   Markup out;
   for (int tick = 0; tick * step <= all; ++tick) {
     const double at = tick * step;
-    const std::string x = scale.at(scale.begin + static_cast<int64_t>(at * unit->seconds * 1e9));
+    const std::string x = scale.at(scale.begin + static_cast<int64_t>(at * unit->first * 1e9));
     const std::string_view anchor = tick == 0 ? "start" : at > 0.9 * all ? "end" : "middle";
-    out += line_between("axis", x, 18, x, bottom) +
-           text_at(x, 13, anchor, fmt::format("{:.4g} {}", at, unit->name));
+    out += share_rect("axis", x, 18, "1", bottom - 18) +
+           svg_text(x, 13, "quiet", anchor, fmt::format("{:.4g} {}", at, unit->second));
   }
   return out;
 }
 
-struct SpanKind {
-  SourceText css;
-  std::string_view name;
-};
-
-constexpr SpanKind kSpanKinds[] = {{"span", "initialisation of a communicator"},
-                                   {"calls", "calls, from the first to the last"},
-                                   {"silence", "silence: no line with a time"},
-                                   {"mark", "something else that is worth knowing"},
-                                   {"markbad", "a warning, a time-out, a failure"}};
+constexpr std::pair<std::string_view, std::string_view> kSpanKinds[] = {
+    {"span", "initialisation of a communicator"},
+    {"calls", "calls, from the first to the last"},
+    {"silence", "silence: no line with a time"},
+    {"mark", "something else that is worth knowing"},
+    {"markbad", "a warning, a time-out, a failure"}};
 
 Markup lane_markup(const TimeChart::Lane& lane, const TimeScale& scale, int middle) {
-  Markup out = line_between("axis", scale.at(lane.first), middle, scale.at(lane.last), middle);
+  Markup out =
+      share_rect("axis", scale.at(lane.first), middle, scale.share(lane.last - lane.first), 1);
   for (const TimeChart::Span& span : lane.spans) {
-    const std::string css(kSpanKinds[static_cast<size_t>(span.kind)].css.text());
-    if (span.kind == TimeChart::Kind::Failure) {
-      out += html_element(
-          "circle",
-          {{"cx", scale.at(span.from)}, {"cy", std::to_string(middle)}, {"r", "5"}, {"class", css}},
-          svg_title(span.title));
-      continue;
-    }
     const bool is_short = span.to - span.from < scale.span() / 256;
-    out += html_element("rect",
-                        {{"x", scale.at(span.from)},
-                         {"y", std::to_string(middle - 5)},
-                         {"width", is_short ? "3" : scale.share(span.to - span.from)},
-                         {"height", "10"},
-                         {"class", css}},
-                        svg_title(span.title));
+    const std::string width = span.kind == TimeChart::Kind::Failure ? "10"
+                              : is_short                            ? "3"
+                                         : scale.share(span.to - span.from);
+    out += share_rect(kSpanKinds[static_cast<size_t>(span.kind)].first, scale.at(span.from),
+                      middle - 5, width, 10, span.title);
   }
   return out;
 }
@@ -251,8 +217,8 @@ Markup key_of(const TimeChart& chart) {
   }
   Markup rows;
   for (const TimeChart::Kind kind : used) {
-    const SpanKind& row = kSpanKinds[static_cast<size_t>(kind)];
-    rows += key_row(row.css.text(), row.name);
+    const auto& [css, words] = kSpanKinds[static_cast<size_t>(kind)];
+    rows += key_row(css, words);
   }
   return key_list(rows);
 }
@@ -263,26 +229,26 @@ Markup drawn(const TimeChart& chart, const std::string& name) {
   constexpr int kLaneHeight = 20;
   constexpr int kTop = 24;
   constexpr int kMaxName = 16;
-  const TimeScale scale = scale_of(chart);
+  const TimeScale scale = {chart.begin, chart.end};
   const int bottom = kTop + static_cast<int>(chart.lanes.size()) * kLaneHeight + 4;
   const int height = bottom + (chart.verdict ? 18 : 4);
   Markup lanes = grid_of(scale, bottom);
   Markup names;
   int width = 0;
-  for (const TimeChart::Lane& lane : chart.lanes) {
-    width = std::max(width, text_width(clip(printable(lane.name), kMaxName)) + 8);
-  }
   int y = kTop + kLaneHeight / 2;
   for (const TimeChart::Lane& lane : chart.lanes) {
-    names += svg_text(width - 8, y + 4, "label", "end", clip(printable(lane.name), kMaxName));
+    const std::string shown = clip(printable(lane.name), kMaxName);
+    width = std::max(width, text_width(shown) + 8);
+    names += svg_text(0, y + 4, "label", "start", shown);
     lanes += lane_markup(lane, scale, y);
     y += kLaneHeight;
   }
   if (chart.verdict) {
     const std::string x = scale.at(chart.verdict->from);
     const bool is_right = chart.verdict->from - scale.begin > scale.span() / 2;
-    lanes += line_between("moment", x, 18, x, bottom, chart.verdict->title) +
-             text_at(x, bottom + 13, is_right ? "end" : "start", "what the verdict is about");
+    lanes +=
+        share_rect("moment", x, 18, "2", bottom - 18, chart.verdict->title) +
+        svg_text(x, bottom + 13, "quiet", is_right ? "end" : "start", "what the verdict is about");
   }
   const Markup plot = html_element("svg",
                                    {{"class", "drawing"},
@@ -299,16 +265,14 @@ Markup drawn(const TimeChart& chart, const std::string& name) {
 // Ranks by host.
 
 Markup drawn(const RankGrid& grid, const std::string& name) {
-  struct StateRow {
-    SourceText css;  ///< Its letter comes with it.
-    std::string_view name;
-  };
-  static constexpr StateRow kStates[] = {{"ga", "attributed: the verdict names it"},
-                                         {"gw", "waiting for another rank"},
-                                         {"gf", "failed"},
-                                         {"gn", "not seen"},
-                                         {"gd", "finished"},
-                                         {"go", "none of these"}};
+  // A letter comes with each class.
+  static constexpr std::pair<std::string_view, std::string_view> kStates[] = {
+      {"ga", "attributed: the verdict names it"},
+      {"gw", "waiting for another rank"},
+      {"gf", "failed"},
+      {"gn", "not seen"},
+      {"gd", "finished"},
+      {"go", "none of these"}};
   constexpr size_t kMaxStops = 32;  ///< Of the Tab key; arrows reach all cells.
   std::map<RankGrid::State, size_t> counts;
   for (const RankGrid::Host& host : grid.hosts) {
@@ -318,10 +282,10 @@ Markup drawn(const RankGrid& grid, const std::string& name) {
       std::ranges::max_element(counts, {}, [](const auto& row) { return row.second; });
   Markup keys;
   for (const auto& [state, count] : counts) {
-    const StateRow& row = kStates[static_cast<size_t>(state)];
-    keys += html_element("li", {},
-                         html_element("b", {{"class", std::string(row.css.text())}}) +
-                             html_literal(" ") + html_text(row.name));
+    const auto& [css, words] = kStates[static_cast<size_t>(state)];
+    keys += html_element(
+        "li", {},
+        html_element("b", {{"class", std::string(css)}}) + html_literal(" ") + html_text(words));
   }
   Markup hosts;
   size_t stops = 0;
@@ -330,13 +294,12 @@ Markup drawn(const RankGrid& grid, const std::string& name) {
     for (const RankGrid::Cell& cell : host.cells) {
       const bool stops_here = stops < kMaxStops && (stops == 0 || cell.state != usual->first);
       if (stops_here) ++stops;
-      cells +=
-          html_element("b",
-                       {{"class", std::string(kStates[static_cast<size_t>(cell.state)].css.text())},
-                        {"tabindex", stops_here ? "0" : "-1"},
-                        {"role", "img"},
-                        {"aria-label", cell.reason}},
-                       html_text(cell.ranks, 24));
+      cells += html_element("b",
+                            {{"class", std::string(kStates[static_cast<size_t>(cell.state)].first)},
+                             {"tabindex", stops_here ? "0" : "-1"},
+                             {"role", "img"},
+                             {"aria-label", cell.reason}},
+                            html_text(cell.ranks, 24));
     }
     hosts += html_element("div", {}, cells) + html_literal("\n");
   }

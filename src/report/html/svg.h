@@ -25,6 +25,9 @@ struct Box {
 };
 
 Markup svg_title(std::string_view title);
+/// `x` in pixels, or a share of the width: "12.5%".
+Markup svg_text(const std::string& x, int y, SourceText css, std::string_view anchor,
+                std::string_view text);
 Markup svg_text(int x, int y, SourceText css, std::string_view anchor, std::string_view text);
 Markup svg_rect(const Box& box, std::string_view css, std::string_view title = {});
 Markup svg_path(SourceText css, const std::string& path, std::string_view title = {});

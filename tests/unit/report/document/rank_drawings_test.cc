@@ -65,7 +65,7 @@ TEST(RankGrid, RanksAndHostsOfALargeJobThatAreAlikeShareACell) {
 TEST(TimeSection, DrawsALaneForEachProcess) {
   const Job job = job_from_text(kPair);
   const std::vector<Milestone> dated = dated_milestones(job);
-  EXPECT_EQ(time_words(dated), "2026-11-20 20:54:52 to 20:55:32 (40 s)");
+  EXPECT_EQ(time_words(dated), "2026-11-20 20:54:52 to 2026-11-20 20:55:32 (40 s)");
   Finding finding{.id = "peer-closed"};
   finding.evidence.push_back({{0, 4}, "[2026-11-20 20:55:32] b:2:2 [0] NCCL WARN x"});
   const Section section = time_section(job, dated, &finding);
