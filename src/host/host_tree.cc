@@ -284,7 +284,7 @@ HostAnswer answer_acs(const std::string& device) {
   constexpr size_t kConfigBytes = 4096;
   constexpr size_t kExtended = 0x100;
   constexpr unsigned kAcs = 0x000D;
-  const HostAnswer config = read_host_file(device + "/config", kConfigBytes);
+  HostAnswer config = read_host_file(device + "/config", kConfigBytes);
   if (!config.is_here()) return config;
   // read_host_file takes newlines off the end, which are zeros nowhere.
   std::string bytes = config.text;
