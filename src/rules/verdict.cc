@@ -225,7 +225,7 @@ std::string counter_words(const Faultless& of) {
                        plural(count, "NVLink"), plural(std::ssize(gpus), "GPU"));
   }
   if (is_nameless || std::cmp_equal(different.size(), count)) {
-    return fmt::format("{} were read once; those that tell of faults are all zero.",
+    return fmt::format("{} read once; those that tell of faults are all zero.",
                        plural(count, "counter"));
   }
   return fmt::format("{} were read; none that tells of faults grew.", plural(count, "counter"));

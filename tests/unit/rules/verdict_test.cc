@@ -229,7 +229,7 @@ TEST(Verdict, WithoutUsableLinesThereIsNoVerdict) {
 TEST(Verdict, CountersOfOneReadingDoNotGrow) {
   const std::string zero = "/sys/class/infiniband/mlx5_1/ports/1/counters/link_downed:0\n";
   EXPECT_EQ(make_verdict({}, read_example(zero, {})).headline,
-            "1 counter was read once; those that tell of faults are all zero.");
+            "1 counter read once; those that tell of faults are all zero.");
   EXPECT_EQ(make_verdict({}, read_example(zero + zero, {})).headline,
             "2 counters were read; none that tells of faults grew.");
 }
