@@ -19,8 +19,7 @@ constexpr EventRow kForeignLines[] = {
     // Exceptions, by the shape of the class name.
     {"ValueError: bad", "python_exception type=ValueError message=bad"},
     {"KeyboardInterrupt", "python_exception type=KeyboardInterrupt"},
-    {"Interrupt: pin B routed to IRQ 77",
-     "- Interrupt: pin B routed to IRQ 77"},  // lspci -vvv
+    {"Interrupt: pin B routed to IRQ 77", "- Interrupt: pin B routed to IRQ 77"},  // lspci -vvv
     {"AssertionError", "python_exception type=AssertionError"},
     {"Exception: bad", "python_exception type=Exception message=bad"},
     {"my_pkg.errors._BadError:", "python_exception type=my_pkg.errors._BadError"},
