@@ -96,7 +96,8 @@ check_rpm() {
   rpmlint -c tests/install/rpmlint.toml "$packages"/*."$1".rpm >"$scratch/rpmlint.log" 2>&1 ||
     die "rpmlint is not content: $(cat "$scratch/rpmlint.log")"
   mkdir "$root"
-  rpm --root "$root" --force-debian --ignorearch -i "$packages"/*."$1".rpm || die "the .rpm does not install"
+  rpm --root "$root" --force-debian --ignorearch -i "$packages"/*."$1".rpm ||
+    die "the .rpm does not install"
   set_runner "$root" "$1"
   check_report_in "$root" /usr/bin/ncclog
   rpm --root "$root" -V ncclog || die "rpm finds other files than it has installed"
@@ -142,7 +143,9 @@ check_deb() {
   cmp "$scratch/expected.txt" "$scratch/deb.txt" || die "another report in a clean Debian"
   chroot "$root" sh -c 'man --warnings ncclog 2>&1 >/tmp/page' | grep . && die "man minds the page"
   grep -q 'ncclog-analyze' "$root/tmp/page" || die "man ncclog shows nothing"
-  chroot "$root" bash -c '. /usr/share/bash-completion/completions/ncclog
+  # With /proc: the completion reads from a pipe that bash calls /dev/fd/63.
+  unshare --mount bash -c 'mount -t proc proc "$1/proc" && chroot "$1" bash -c "$2"' - "$root" '
+    . /usr/share/bash-completion/completions/ncclog
     COMP_WORDS=(ncclog show ra) COMP_CWORD=2; _ncclog; echo "${COMPREPLY[@]}"' |
     grep -qx 'ranks ras' || die "bash does not complete"
   chroot "$root" dpkg -r ncclog >/dev/null
