@@ -123,6 +123,12 @@ TEST(McpManners, TakesNoArgumentForAFlagOrForStandardInput) {
     EXPECT_EQ(answer["result"]["isError"], true);
     EXPECT_NE(text_of(answer).find("ncclog: "), std::string::npos) << answer;
   }
+  // What is no path of a log does not take the client's next line.
+  const auto answers = answers_to(
+      request(1, "tools/call", {{"name", "analyze"}, {"arguments", {{"paths", {"/dev/stdin"}}}}}) +
+      request(2, "ping", json::object()));
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_EQ(answers[1]["id"], 2);
   EXPECT_EQ(call("show", {{"table", "--format=json"}, {"paths", {"/"}}})["result"]["isError"],
             true);
   EXPECT_FALSE(std::filesystem::exists(file));

@@ -10,6 +10,7 @@
 // which is the client's, is not offered. The protocol: modelcontextprotocol.io, revision 2025-06-18,
 // "Lifecycle", "Transports", "Tools".
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@
 #include "app/help.h"
 #include "base/built_in.h"
 #include "base/error.h"
+#include "base/posix.h"
 #include "base/safe_json.h"
 #include "base/text.h"
 
@@ -47,8 +49,9 @@ constexpr size_t kLongestAnswer = size_t{256} << 10;
 /// A command that is a tool.
 struct Tool {
   std::string_view name;
-  std::string_view command;  ///< Its row.
-  std::string_view flags;    ///< Those that are arguments of the tool, with blanks between.
+  std::string_view command;     ///< Its row.
+  std::string_view flags;       ///< Those that are arguments of the tool, with blanks between.
+  bool needs_arguments = true;  ///< Without paths there is nothing to say.
 };
 
 constexpr Tool kTools[] = {
@@ -58,7 +61,7 @@ constexpr Tool kTools[] = {
     {"show", "show", "format"},
     {"count", "count", "format by iteration cut"},
     {"diff", "diff", "format rules"},
-    {"env_check", "env check", "format nccl interfaces hcas log"},
+    {"env_check", "env check", "format nccl interfaces hcas log", false},
     {"doctor", "doctor", "format root rules"},
     {"rules_show", "rules show", "rules"},
 };
@@ -122,7 +125,7 @@ ordered_json describe(const Tool& tool, const CommandRow& command) {
   ordered_json required = ordered_json::array();
   for (const FlagRow* row : rows_of(tool, command)) {
     properties[argument_name(*row)] = schema_of(*row);
-    if (row->names.empty() && tool.name != "env_check") required.push_back(argument_name(*row));
+    if (row->names.empty() && tool.needs_arguments) required.push_back(argument_name(*row));
   }
   return {{"name", tool.name},
           {"description", fmt::format("{}. {}", command.help, command.notes)},
@@ -156,7 +159,8 @@ std::vector<std::string> words_given(const FlagRow& row, const ordered_json& val
   }
   // Standard input is the client's, and a word that holds a zero ends before it.
   for (const std::string& word : words) {
-    if (word == "-" || word.find('\0') != word.npos) refuse("path or word that can be read");
+    if (word == "-") refuse("path: standard input is the client's");
+    if (word.find('\0') != word.npos) refuse("word");
   }
   return words;
 }
@@ -264,15 +268,17 @@ std::string respond(const CommandRow& root, std::string_view line) {
   return safe_json(response.dump(-1, ' ', false, ordered_json::error_handler_t::replace)) + '\n';
 }
 
-struct McpOptions {};
-
-/// Answers each line of standard input until it ends, or until nobody reads the answers.
-ExitStatus serve(const McpOptions&, Console& console) {
+/// Answers each line of standard input until it ends, or until nobody reads the answers. What a tool
+/// takes for standard input, /dev/stdin too, is empty.
+ExitStatus serve(Console& console) {
   const CommandRow root = declared_commands();
+  const Descriptor client(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  dup2(nothing.get(), STDIN_FILENO);
   std::array<char, 65536> piece{};
   std::string line;
   for (;;) {
-    const ssize_t got = ::read(STDIN_FILENO, piece.data(), piece.size());
+    const ssize_t got = ::read(client.get(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return ExitStatus::Fine;
     for (const char c : std::string_view(piece.data(), static_cast<size_t>(got))) {
@@ -290,6 +296,6 @@ ExitStatus serve(const McpOptions&, Console& console) {
 
 }  // namespace
 
-void declare_mcp(CommandRow& command) { options_of(command, serve); }
+void declare_mcp(CommandRow& command) { command.run = serve; }
 
 }  // namespace ncclog
