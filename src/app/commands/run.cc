@@ -128,12 +128,11 @@ void say(const Console& console, const std::string& text) {
   print(console, fmt::format("ncclog run: {}\n", text));
 }
 
-void announce(const RunOptions& options, const Started& started,
-              const std::vector<JobSetting>& settings, const Console& console) {
+void announce(const RunOptions& options, const Started& started, const Console& console) {
   if (started.task.number != 0) return;
   say(console, fmt::format("logs go to {}; this level writes {}",
                            printable(started.folder.string()), cost_of(options.level)));
-  for (const JobSetting& setting : settings) {
+  for (const JobSetting& setting : started.settings) {
     if (!setting.is_kept) continue;
     say(console,
         fmt::format("{}={} is kept as it was set", setting.name, printable(setting.value)));
@@ -295,6 +294,8 @@ class StallWatch {
       note(fmt::format("nothing was written for {} s", options_.stall));
       if (options_.stacks) collect_stacks(started_, command, console_);
       asked_of_ = pipe_stem_.empty() ? 0 : ask_for_dumps(pipe_stem_);
+      // What is written into a folder of the user's is not waited for.
+      if (are_dumps_elsewhere()) asked_of_ = 0;
       asked_at_ = fs::file_time_type::clock::now();
       dumped_ = {};
       return;
@@ -315,6 +316,12 @@ class StallWatch {
   static constexpr std::chrono::seconds kLongestLastWords{10};
 
   bool is_first() const { return started_.task.number == 0; }
+
+  bool are_dumps_elsewhere() const {
+    return std::ranges::any_of(started_.settings, [](const JobSetting& own) {
+      return own.is_kept && own.name == "TORCH_NCCL_DEBUG_INFO_TEMP_FILE";
+    });
+  }
 
   /// Whether all who were asked have written since, and write no more.
   bool have_answered() {
@@ -378,13 +385,12 @@ ExitStatus run_job(const RunOptions& options, Console& console) {
   std::optional<HeldSignals> signals(std::in_place);
   Started started = begin(options);
   const std::string pipe_stem = options.stall > 0 ? new_pipe_stem() : "";
-  const std::vector<JobSetting> settings =
+  started.settings =
       job_settings(options.level, started.folder.string(), pipe_stem, environment_variable);
-  started.settings = settings;
   record_host(started);
-  announce(options, started, settings, console);
+  announce(options, started, console);
   CommandStart start{.arguments = options.command};
-  for (const JobSetting& setting : settings) {
+  for (const JobSetting& setting : started.settings) {
     if (!setting.is_kept) start.variables.emplace_back(setting.name, setting.value);
   }
   // Without calls in the logs, what the command prints is its only sign of life.
