@@ -231,10 +231,20 @@ std::string counter_words(const Faultless& of) {
   return fmt::format("{} were read; none that tells of faults grew.", plural(count, "counter"));
 }
 
+/// Without a line that tells how the job fares, what is noted is all there is: "no problem" would be
+/// more than was seen.
+std::string note_words(const Faultless& of) {
+  const bool is_heard_of = is_heard(of.job) || !of.job.nccl_tests.empty();
+  if (of.says_otherwise || has_only_dumps(of.job) || is_heard_of) return {};
+  const auto note = std::ranges::find(of.findings, false, &Finding::is_harmless);
+  return note == of.findings.end() ? "" : headline_of(*note);
+}
+
 /// What each source beside the lines of logs says of a job without a fault: a sentence, empty where
 /// it tells nothing. The first that tells something is heard.
 constexpr std::string (*kBeside[])(const Faultless&) = {
-    host_words, inspector_words, recorder_words, ras_service_words, stacks_words, counter_words,
+    host_words,   inspector_words, recorder_words, ras_service_words,
+    stacks_words, counter_words,   note_words,
 };
 
 Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
