@@ -112,7 +112,9 @@ void find_timeouts(Search& search) {
 
 void find_failures(const Job& job, Search& search) {
   constexpr StopBy kBy = StopBy::Failure;
-  search.add_all<WorkStatus>(kBy, "reports a failed work");
+  search.add_said<WorkStatus>(kBy, [](const WorkStatus& work) {
+    return fmt::format("reports that its watchdog found work {} failed", work.seq);
+  });
   search.add_all<WorkException>(kBy, "reports an error of NCCL");
   search.add_all<NcclException, XlaNcclFailure>(kBy, "raised an error of NCCL");
   search.add_all<CommAborted>(kBy, "used an aborted communicator");
