@@ -280,12 +280,23 @@ bool may_lack_lines(const Job& job, const Communicator& comm) {
   });
 }
 
+/// The ranks differ in more ways than at this place, each going on in an order of its own: lines of
+/// calls stand in another order than they were printed.
+bool is_scattered(const Job& job, const Communicator& comm) {
+  std::set<uint64_t> sequences;
+  for (const CommRank& rank : comm.ranks) {
+    const CollectiveCalls* calls = calls_of(job, rank);
+    if (calls != nullptr && calls->total > 0) sequences.insert(calls->collectives.hash());
+  }
+  return sequences.size() > comm.difference->camps.size();
+}
+
 /// No line is missing, by NCCL's numbers or by how all ranks go on, or the job stopped for a reason
 /// that a mismatch can give. Where lines are lost elsewhere, they may be lost here.
 bool is_certain(const Job& job, const Communicator& comm) {
   if (!comm.inferred && comm.difference->is_numbered) return true;
   if (!comm.gaps.empty()) return false;
-  if (equally_long(job, comm)) return true;
+  if (equally_long(job, comm)) return !is_scattered(job, comm) || stood_still(job);
   if (went_on(job, comm)) return false;
   if (stood_still(job)) return true;
   // Without a silence or a limit that somebody waited for, lines may be lost up to the end.
