@@ -108,6 +108,41 @@ TEST(McpManners, RefusesWhatIsNoRequest) {
   EXPECT_EQ(long_one[0]["error"]["code"], -32600);
 }
 
+TEST(McpManners, SurvivesWhatIsNestedDeep) {
+  for (const int depth : {100, 50'000, 400'000}) {
+    const std::string nested = std::string(depth, '[') + std::string(depth, ']');
+    const auto answers = answers_to(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":)" +
+                                    nested + "}}\n" + request(2, "ping", json::object()));
+    ASSERT_EQ(answers.size(), 2U);
+    EXPECT_EQ(answers[0]["error"]["code"], -32600) << depth;
+    EXPECT_EQ(answers[1]["result"], json::object());
+  }
+}
+
+TEST(McpManners, AnswersALastRequestThatLacksItsEnd) {
+  std::string last = request(1, "ping", json::object());
+  last.pop_back();
+  EXPECT_EQ(answers_to(last).size(), 1U);
+}
+
+TEST(McpManners, KeepsJsonApartFromWhatIsSaidOfIt) {
+  const std::string logs = sample_logs("healthy").string();
+  const json answer = call("analyze", {{"paths", {logs, "/no/such/folder"}}, {"format", "json"}});
+  const json& content = answer["result"]["content"];
+  for (const json& part : content) {
+    const std::string text = part["text"];
+    EXPECT_TRUE(!text.starts_with("{") || json::accept(text)) << text.substr(text.size() - 200);
+  }
+}
+
+TEST(McpManners, ReadsNoDeviceAndWritesNoPage) {
+  const auto code = [](const json& arguments) {
+    return call("analyze", arguments).value("/error/code"_json_pointer, 0);
+  };
+  EXPECT_EQ(code({{"paths", {"/dev/zero"}}}), -32602);
+  EXPECT_EQ(code({{"paths", {sample_logs("healthy").string()}}, {"format", "html"}}), -32602);
+}
+
 TEST(McpManners, TakesNoArgumentForAFlagOrForStandardInput) {
   const TempDir folder;
   const std::string file = (folder.path() / "written").string();

@@ -18,9 +18,11 @@
 #include <array>
 #include <cerrno>
 #include <exception>
+#include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -32,6 +34,7 @@
 #include "base/posix.h"
 #include "base/safe_json.h"
 #include "base/text.h"
+#include "report/text_layout.h"
 
 namespace ncclog {
 namespace {
@@ -45,6 +48,9 @@ constexpr std::string_view kRevisions[] = {"2025-06-18", "2025-03-26", "2024-11-
 constexpr size_t kLongestRequest = size_t{1} << 20;
 /// Bytes of an answer: more fills the client's memory of the talk, and there are narrower questions.
 constexpr size_t kLongestAnswer = size_t{256} << 10;
+
+/// Arrays and objects within each other in a request; its own are four.
+constexpr int kDeepestRequest = 64;
 
 /// A command that is a tool.
 struct Tool {
@@ -157,10 +163,15 @@ std::vector<std::string> words_given(const FlagRow& row, const ordered_json& val
   } else {
     refuse("string");
   }
-  // Standard input is the client's, and a word that holds a zero ends before it.
+  const bool is_format = main_name(row) == "--format";
   for (const std::string& word : words) {
     if (word == "-") refuse("path: standard input is the client's");
-    if (word.find('\0') != word.npos) refuse("word");
+    if (word.find('\0') != word.npos) refuse("word");  // It would end before the zero.
+    if (is_format && std::ranges::count(words_for(row), word) == 0) refuse("format of a message");
+    // A device or a pipe may never end, and no other request is answered until it does.
+    std::error_code unknown;
+    const std::filesystem::file_status named = std::filesystem::status(word, unknown);
+    if (std::filesystem::is_other(named)) refuse("path of a file or a folder");
   }
   return words;
 }
@@ -193,19 +204,25 @@ std::vector<std::string> command_line_of(const Tool& tool, const CommandRow& com
   return words;
 }
 
-ordered_json call_result(std::string text, bool is_error) {
+/// `notes` stand apart: the text may be JSON.
+ordered_json call_result(std::string text, std::string notes, bool is_error) {
   if (text.size() > kLongestAnswer) {
     text.resize(kLongestAnswer);
-    text += "\n[cut: ask for less, such as one host's logs, or for text instead of json]\n";
+    notes += "[cut: ask for less, such as one host's logs, or for text instead of json]\n";
   }
-  return {{"content", {{{"type", "text"}, {"text", std::move(text)}}}}, {"isError", is_error}};
+  ordered_json content = ordered_json::array();
+  for (std::string* part : {&text, &notes}) {
+    if (!part->empty()) content.push_back({{"type", "text"}, {"text", std::move(*part)}});
+  }
+  return {{"content", std::move(content)}, {"isError", is_error}};
 }
 
 ordered_json call_tool(const CommandRow& root, const ordered_json& params) {
+  constexpr int kMostQuoted = 60;
   const std::string name = params.value("name", "");
   const auto tool = std::ranges::find(kTools, name, &Tool::name);
   if (tool == std::end(kTools))
-    throw Refusal{kInvalidParams, fmt::format("there is no tool '{}'", name)};
+    throw Refusal{kInvalidParams, fmt::format("there is no tool '{}'", clip(name, kMostQuoted))};
   const ordered_json arguments = params.value("arguments", ordered_json::object());
   if (!arguments.is_object()) throw Refusal{kInvalidParams, "'arguments' is no object"};
   const std::vector<std::string> words =
@@ -215,11 +232,11 @@ ordered_json call_tool(const CommandRow& root, const ordered_json& params) {
     const ExitStatus status = run_command_line(words, console);
     if (status == ExitStatus::Partial)
       console.err += "exit status 3: part of the input was unreadable, cut, or beyond a limit\n";
-    return call_result(console.out + console.err, status == ExitStatus::CannotDo);
+    return call_result(console.out, console.err, status == ExitStatus::CannotDo);
   } catch (const Error& error) {
-    return call_result(error_text(error.where(), error.what(), error.hint()), true);
+    return call_result({}, error_text(error.where(), error.what(), error.hint()), true);
   } catch (const std::exception& error) {
-    return call_result(error_text("internal error", error.what(), ""), true);
+    return call_result({}, error_text("internal error", error.what(), ""), true);
   }
 }
 
@@ -245,18 +262,30 @@ ordered_json answer(const CommandRow& root, const std::string& method, const ord
   return {{"tools", tools}};
 }
 
+/// Throws Refusal for what is no JSON, or nested deeper than any request.
+ordered_json parse_request(std::string_view line) {
+  const auto is_shallow = [](int depth, ordered_json::parse_event_t, ordered_json&) {
+    if (depth > kDeepestRequest) throw Refusal{kInvalidRequest, "the request is nested too deep"};
+    return true;
+  };
+  ordered_json request = ordered_json::parse(line, is_shallow, /*allow_exceptions=*/false);
+  if (request.is_discarded()) throw Refusal{kParseError, "the request is no JSON"};
+  return request;
+}
+
 /// What is said to a line of the client; empty: nothing, as to a notification.
 std::string respond(const CommandRow& root, std::string_view line) {
   ordered_json response = {{"jsonrpc", "2.0"}, {"id", nullptr}};
   try {
     if (line.size() > kLongestRequest) throw Refusal{kInvalidRequest, "the request is too long"};
-    const ordered_json request = ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (request.is_discarded()) throw Refusal{kParseError, "the request is no JSON"};
+    const ordered_json request = parse_request(line);
     const bool is_call = request.is_object() && request.value("jsonrpc", ordered_json()) == "2.0" &&
                          request.value("method", ordered_json()).is_string();
     if (!is_call) throw Refusal{kInvalidRequest, "no request of JSON-RPC 2.0"};
     if (!request.contains("id")) return {};
-    response["id"] = request["id"];
+    const ordered_json& id = request["id"];
+    if (id.is_structured()) throw Refusal{kInvalidRequest, "'id' is no string and no number"};
+    response["id"] = id;
     const ordered_json params = request.value("params", ordered_json::object());
     if (!params.is_object()) throw Refusal{kInvalidParams, "'params' is no object"};
     response["result"] = answer(root, request["method"], params);
@@ -280,8 +309,9 @@ ExitStatus serve(Console& console) {
   for (;;) {
     const ssize_t got = ::read(client.get(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return ExitStatus::Fine;
-    for (const char c : std::string_view(piece.data(), static_cast<size_t>(got))) {
+    if (got <= 0) piece[0] = '\n';  // The last request may lack its end.
+    const size_t size = got > 0 ? static_cast<size_t>(got) : 1;
+    for (const char c : std::string_view(piece.data(), size)) {
       if (c != '\n') {
         if (line.size() <= kLongestRequest) line += c;
         continue;
@@ -291,6 +321,7 @@ ExitStatus serve(Console& console) {
       if (!console.out.empty() && console.write && !console.write(std::exchange(console.out, {})))
         return ExitStatus::Fine;
     }
+    if (got <= 0) return ExitStatus::Fine;
   }
 }
 
