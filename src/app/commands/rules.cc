@@ -19,6 +19,7 @@
 #include "log/known_messages.h"
 #include "model/derive/build_job.h"
 #include "report/difference/difference_report.h"
+#include "report/difference/groups_report.h"
 #include "report/document/rules_page.h"
 #include "report/perf/perf_report.h"
 #include "report/report.h"
@@ -167,6 +168,7 @@ constexpr NamedSchema kSchemas[] = {
     {"rule", [](const RulesOptions& options) { return rule_schema(load_rulebook(options.rules)); }},
     {"report", [](const RulesOptions&) { return report_schema(); }},
     {"diff", [](const RulesOptions&) { return difference_schema(); }},
+    {"diff-groups", [](const RulesOptions&) { return groups_schema(); }},
     {"perf", [](const RulesOptions&) { return perf_schema(); }},
 };
 

@@ -19,6 +19,7 @@
 #include "log/known_messages.h"
 #include "log/line/header.h"
 #include "report/difference/difference_report.h"
+#include "report/difference/groups_report.h"
 #include "report/document/document.h"
 #include "report/graph/graph.h"
 #include "report/html/figures.h"
@@ -229,28 +230,48 @@ void declare_count(CommandRow& command) {
 
 namespace {
 
-// ncclog diff GOOD BAD
+// ncclog diff GOOD BAD, and ncclog diff GOOD… --bad BAD…
 
-using WriteDiff = std::string (*)(const DifferenceReport& report, const TextStyle& style);
+/// How two runs, and how several good ones and bad ones, are written.
+struct WriteDiff {
+  std::string (*two)(const DifferenceReport& report, const TextStyle& style);
+  std::string (*groups)(const GroupsReport& report, const TextStyle& style);
 
-constexpr WriteDiff kDiffAsText = [](const DifferenceReport& report, const TextStyle& style) {
-  return render_text(difference_document(report), style);
+  bool operator==(const WriteDiff&) const = default;
 };
+
+constexpr WriteDiff kDiffAsText{[](const DifferenceReport& report, const TextStyle& style) {
+                                  return render_text(difference_document(report), style);
+                                },
+                                [](const GroupsReport& report, const TextStyle& style) {
+                                  return render_text(groups_document(report), style);
+                                }};
 
 constexpr Choice<WriteDiff> kDiffFormats[] = {
     {"text", kDiffAsText},
-    {"json", [](const DifferenceReport& report,
-                const TextStyle&) { return write_difference_json(report); }},
+    {"json",
+     {[](const DifferenceReport& report, const TextStyle&) {
+        return write_difference_json(report);
+      },
+      [](const GroupsReport& report, const TextStyle&) { return write_groups_json(report); }}},
     {"markdown",
-     [](const DifferenceReport& report, const TextStyle&) {
-       return render_markdown(difference_document(report, Reader::Page));
-     }},
-    {"html", [](const DifferenceReport& report, const TextStyle&) {
-       return render_html(difference_document(report, Reader::Page));
-     }}};
+     {[](const DifferenceReport& report, const TextStyle&) {
+        return render_markdown(difference_document(report, Reader::Page));
+      },
+      [](const GroupsReport& report, const TextStyle&) {
+        return render_markdown(groups_document(report, Reader::Page));
+      }}},
+    {"html",
+     {[](const DifferenceReport& report, const TextStyle&) {
+        return render_html(difference_document(report, Reader::Page));
+      },
+      [](const GroupsReport& report, const TextStyle&) {
+        return render_html(groups_document(report, Reader::Page));
+      }}}};
 
 struct DiffOptions {
-  InputOptions input;              ///< Two paths, GOOD and BAD; else a mistake.
+  InputOptions input;              ///< Two paths, GOOD and BAD; with `bad` one or more good ones.
+  std::vector<std::string> bad;    ///< Empty: two runs are compared.
   std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
   WriteDiff format = kDiffAsText;
   bool fails = false;  ///< Exit with 1 if the runs differ.
@@ -291,11 +312,51 @@ void compare_steps(const AnalyzedLogs& good, const AnalyzedLogs& bad, RunDiffere
   }
 }
 
+/// The text, or its first sentence where that is asked for.
+template <typename Report>
+void print_diff(const DiffOptions& options, const Report& report, const Document& document,
+                std::string (*write)(const Report& report, const TextStyle& style),
+                Console& console) {
+  const TextStyle style = console.style(options.color);
+  const bool is_line = console.quiet && options.format == kDiffAsText;
+  console.out += is_line ? lead_line(document, style) : write(report, style);
+}
+
+ExitStatus diff_groups(const DiffOptions& options, Console& console) {
+  if (options.input.paths.empty()) {
+    throw Error("no good run is named", "diff",
+                "ncclog diff GOOD… --bad BAD…: each a file, a folder or an archive");
+  }
+  std::set<std::string> all(options.input.paths.begin(), options.input.paths.end());
+  all.insert(options.bad.begin(), options.bad.end());
+  if (all.size() < options.input.paths.size() + options.bad.size()) {
+    throw Error("a run is named twice", "diff", "each counts once: as a good one, or as a bad one");
+  }
+  ExitStatus read = ExitStatus::Fine;
+  const auto analyzed = [&](const std::vector<std::string>& paths) {
+    std::vector<GroupedRun> runs;
+    for (const std::string& path : paths) {
+      runs.push_back({path, keep(options, path, console).report});
+      read = std::max(read, exit_status(runs.back().report.job));
+    }
+    return runs;
+  };
+  std::vector<GroupedRun> good = analyzed(options.input.paths);
+  const GroupsReport report = grouped(std::move(good), analyzed(options.bad));
+  print_diff(options, report, groups_document(report), options.format.groups, console);
+  const GroupsStatus status = status_of(report.facts);
+  if (options.fails && status == GroupsStatus::Different) return ExitStatus::Findings;
+  return status == GroupsStatus::CannotCompare ? ExitStatus::Partial : read;
+}
+
 ExitStatus diff(const DiffOptions& options, Console& console) {
+  if (!options.bad.empty()) return diff_groups(options, console);
   const std::vector<std::string>& paths = options.input.paths;
   if (paths.size() != 2) {
-    throw Error("two runs are needed", "diff",
-                "ncclog diff GOOD BAD: give a file, a folder or an archive for each");
+    throw Error(
+        "two runs are needed", "diff",
+        "ncclog diff GOOD BAD: give a file, a folder or an archive for each; of more, 'ncclog "
+        "diff GOOD… --bad BAD…'");
   }
   const AnalyzedLogs& good = keep(options, paths[0], console);
   const AnalyzedLogs& bad = keep(options, paths[1], console);
@@ -304,10 +365,7 @@ ExitStatus diff(const DiffOptions& options, Console& console) {
   compare_steps(good, bad, report.difference);
   fill(good, report.difference, &DifferenceRow::good);
   fill(bad, report.difference, &DifferenceRow::bad);
-  const TextStyle style = console.style(options.color);
-  console.out += console.quiet && options.format == kDiffAsText
-                     ? lead_line(difference_document(report), style)
-                     : options.format(report, style);
+  print_diff(options, report, difference_document(report), options.format.two, console);
   const DifferenceStatus status = status_of(report.difference);
   if (options.fails && status == DifferenceStatus::Different) return ExitStatus::Findings;
   if (status == DifferenceStatus::CannotCompare) return ExitStatus::Partial;
@@ -319,7 +377,10 @@ ExitStatus diff(const DiffOptions& options, Console& console) {
 void declare_diff(CommandRow& command) {
   DiffOptions& options = options_of(command, diff);
   add_input_flags(command, options.input);
-  command.arguments.back().help = "two runs, GOOD and BAD: each a file, a folder or an archive";
+  command.arguments.back().help =
+      "two runs, GOOD and BAD, or with --bad all good ones: each a file, a folder or an archive";
+  add_flag(command, kJudgingFlags, "--bad PATH", options.bad,
+           "a run that failed or was slow, against all others; may be repeated");
   add_choice(command, kOutputFlags, "--format", options.format, kDiffFormats,
              "text for people, json for scripts, markdown for an issue, html for a browser");
   add_choice(command, kJudgingFlags, "--fail-on", options.fails,
