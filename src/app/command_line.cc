@@ -289,14 +289,22 @@ ExitStatus run(const CommandRow& command, const CommonOptions& common, const Con
   return status;
 }
 
-/// What fingers type: "ncclog logs/" and "ncclog version".
+/// What fingers type: "ncclog logs/", "ncclog -q logs/", and "ncclog version".
 void complete_command(const CommandRow& root, std::vector<std::string>& arguments) {
-  if (arguments.empty() || find_command(root, arguments.front()) != nullptr) return;
-  std::string& first = arguments.front();
-  std::error_code ignored;
-  if (first == "version") {
-    first = "--version";
-  } else if (first == "-" || (!first.starts_with('-') && std::filesystem::exists(first, ignored))) {
+  const auto is_command = [&](const std::string& word) {
+    return find_command(root, word) != nullptr;
+  };
+  if (arguments.empty() || std::ranges::any_of(arguments, is_command)) return;
+  const auto is_path = [](const std::string& word) {
+    std::error_code ignored;
+    if (word == "-") return true;
+    return word.find_first_of("/.") != word.npos || std::filesystem::exists(word, ignored);
+  };
+  const auto first = std::ranges::find_if(
+      arguments, [](const std::string& word) { return word == "-" || !word.starts_with('-'); });
+  if (arguments.front() == "version") {
+    arguments.front() = "--version";
+  } else if (first != arguments.end() && is_path(*first)) {
     arguments.insert(arguments.begin(), "analyze");
   }
 }

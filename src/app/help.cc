@@ -425,8 +425,20 @@ const CommandRow& wanted_command(const CommandRow& root, const std::string& path
   std::vector<std::string_view> names;
   for (const CommandRow* command : all_commands(root)) names.push_back(command->path);
   for (const EmbeddedFile& page : help_pages()) names.push_back(topic_of(page));
-  throw Error(fmt::format("unknown command '{}'", printable(path)), "",
-              hint_for(path, names, "'ncclog --help' lists the commands"));
+  const auto is_about_it = [&](const EmbeddedFile& page) {
+    const std::string title = lower_case(page.text.substr(0, page.text.find('\n')));
+    return !path.empty() && title.find(lower_case(path)) != title.npos;
+  };
+  std::vector<std::string_view> topics;
+  for (const EmbeddedFile& page : help_pages()) topics.push_back(topic_of(page));
+  const auto page = std::ranges::find_if(help_pages(), is_about_it);
+  const std::string otherwise =
+      page != help_pages().end()
+          ? fmt::format("'ncclog help {}' tells of that", topic_of(*page))
+          : fmt::format("topics are {}; 'ncclog help all' lists the commands",
+                        fmt::join(topics, ", "));
+  throw Error(fmt::format("unknown command or topic '{}'", printable(path)), "",
+              hint_for(path, names, otherwise));
 }
 
 ExitStatus print_help(const PagesOptions& options, Console& console) {

@@ -254,9 +254,21 @@ struct ExplainOptions {
 };
 
 ExitStatus explain_rule(const ExplainOptions& options, Console& console) {
-  if (options.id.empty()) throw Error("no rule named", "explain", "see 'ncclog rules list'");
+  constexpr const char* kUsage =
+      "ncclog explain RULE LOGS: the id stands beside each finding, and in 'ncclog rules list'";
+  if (options.id.empty()) throw Error("no rule named", "explain", kUsage);
   const Rulebook rulebook = load_rulebook(options.rules, today());
+  std::error_code ignored;
+  if (std::filesystem::exists(options.id, ignored)) {
+    throw Error(fmt::format("'{}' is a path, no rule", printable(options.id)), "explain", kUsage);
+  }
   required_rule(rulebook, options.id);  // A misspelt id is not worth reading logs for.
+  if (options.input.paths.empty()) {
+    throw Error(
+        "no logs named", "explain",
+        fmt::format("ncclog explain {0} LOGS; what the rule is about: 'ncclog rules show {0}'",
+                    options.id));
+  }
   const Job job = load_job(options.input, console.progress, make_line_matcher(rulebook));
   const Explanation explanation = explain(rulebook, job, options.id);
   if (console.quiet && !options.is_json) {
