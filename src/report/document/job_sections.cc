@@ -610,7 +610,16 @@ Section inputs_section(const Report& report, Reader reader) {
                              .blocks = {std::move(inputs)},
                              .folds = job.inputs.size() > 12});
   }
-  if (report.diagnosis.runs.empty()) section.blocks.push_back(Paragraph{outcome_text(job)});
+  if (report.diagnosis.runs.empty()) {
+    const EndState state = outcome_of(job).job.state;
+    const bool is_open = state == EndState::Unfinished || state == EndState::Unknown;
+    // What is a remark in a job that goes on is the reason where it stood still.
+    const bool may_tell =
+        is_open && !job.stated && report.diagnosis.verdict.status == VerdictStatus::Suspicious;
+    section.blocks.push_back(
+        Paragraph{outcome_text(job) +
+                  (may_tell ? " If you saw how, add --outcome hung, crashed or finished." : "")});
+  }
   return section;
 }
 
