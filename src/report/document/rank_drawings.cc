@@ -149,7 +149,7 @@ RankGrid rank_grid(const Job& job, const Table& ranks, const Finding* main) {
     }
     const auto [group, is_new] = group_of.try_emplace(key, groups.size());
     if (is_new) {
-      groups.push_back({{name}, std::move(cells)});
+      groups.emplace_back(std::vector<std::string>{name}, std::move(cells));
       continue;
     }
     auto& [names, alike] = groups[group->second];
