@@ -568,7 +568,7 @@ FactValue used_link_mix(const std::vector<HcaList>& used) {
 }
 
 FactValue hca_link_mix(const Job& job, const Instance&) {
-  const FactValue answer = said_answer<IbDevicesIncompatible>(
+  FactValue answer = said_answer<IbDevicesIncompatible>(
       job, [](const auto&) { return "(NCCL refuses to connect them)"; });
   if (is_yes(answer)) return answer;
   if (const auto used = used_hcas(job)) return used_link_mix(*used);
