@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "diagnose/outcome/outcome.h"
+#include "diagnose/outcome/own_proxy.h"
 #include "log/literal_set.h"
 #include "model/process_log.h"
 #include "rules/rule.h"
@@ -270,6 +271,10 @@ constexpr HeaderField kHeaderFields[] = {
     {"outlived", FieldType::Text,
      [](const Job& job, const ReadRecord& read) {
        return std::string(is_outlived(job, read.where()) ? "yes" : "no");
+     }},
+    {"own_proxy", FieldType::Text,
+     [](const Job& job, const ReadRecord& read) {
+       return std::string(is_of_own_proxy(job, read.process(), read.record()) ? "yes" : "no");
      }},
 };
 

@@ -25,6 +25,7 @@
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
+#include "diagnose/outcome/own_proxy.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/event.h"
 #include "log/named_failure.h"
@@ -81,6 +82,7 @@ FactValue lost_peers(const Job& job, const Instance&) {
   for_each_said<PeerClosed, SocketTransferFailed, WorkException, NcclException>(job, note_time);
   std::vector<Loss> losses;
   const auto add = [&](const auto& said) {
+    if (is_of_own_proxy(job, said.process, said.record())) return;
     const bool is_named = !said.message.peer.empty();
     losses.push_back(
         {nth_process(job, said.process).host,
