@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "base/text.h"
 #include "diagnose/calls/who_waits.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/outcome/end_marks.h"
 #include "log/messages.h"
 #include "model/ledger/watchdog_works.h"
 
@@ -26,9 +28,13 @@ std::optional<std::set<int>> ranks_that_report(const Job& job) {
     if (work.rank < 0 || !is_of_all) return std::nullopt;
     reported.insert(work.rank);
   }
-  // A line that another record cut off names no work, and its rank may be lost with it.
+  // A line that another record cut off names no work, and its rank may be lost with it. Who raised an
+  // error of NCCL reports that.
   bool is_any_unknown = false;
+  std::set<int> failed;
+  for_each_said<WorkException>(job, [&](const auto& said) { failed.insert(said.process); });
   const auto add_speaker = [&](const auto& said) {
+    if (failed.contains(said.process)) return;
     const int rank = rank_of(job, said.process, said.header());
     is_any_unknown |= rank < 0;
     reported.insert(rank);
@@ -40,17 +46,56 @@ std::optional<std::set<int>> ranks_that_report(const Job& job) {
   return reported;
 }
 
-/// Blocks of the largest gather that timed out: ranks of its group. `of_default`: only where a line
+/// Blocks of the largest gather or scatter that timed out: ranks of its group. `of_default`: only where a line
 /// says that this is the default group. 0: none.
 int blocks_gathered(const Job& job, bool of_default) {
   int64_t most = 0;
   for (const TimedOutWork& work : timed_out_work(job)) {
     const bool counts = !of_default || (!work.group.empty() && is_default_group(work.group));
-    const bool is_gather = operation_of(work.op, AliasSource::Watchdog) == Operation::AllGather;
-    if (counts && is_gather && work.numel_in > 0 && work.numel_out % work.numel_in == 0)
-      most = std::max(most, std::min<int64_t>(work.numel_out / work.numel_in, 1 << 20));
+    const auto operation = operation_of(work.op, AliasSource::Watchdog);
+    const bool scatters = operation == Operation::ReduceScatter;
+    const int64_t block = scatters ? work.numel_out : work.numel_in;
+    const int64_t whole = scatters ? work.numel_in : work.numel_out;
+    if (counts && (scatters || operation == Operation::AllGather) && block > 0 &&
+        whole % block == 0)
+      most = std::max(most, std::min<int64_t>(whole / block, 1 << 20));
   }
   return static_cast<int>(most);
+}
+
+/// Who reports another error of the same work later, as those do whose peers have left by then:
+/// " Rank 16 reports no time-out but, 25 s later, an error of NCCL. …"; empty: nobody.
+std::string failed_later_words(const Job& job) {
+  constexpr int64_t kLeast = 5'000'000'000;
+  const auto& works = timed_out_work(job);
+  std::map<int, int64_t> late;  // By rank, how much later than the first who gave up.
+  for_each_said<WorkException>(job, [&](const Said<WorkException>& said) {
+    const int rank = rank_of(job, said.process, said.header());
+    const auto of_work = [&](const TimedOutWork& work) {
+      return work.seq >= 0 && work.seq == said.message.seq && work.op == said.message.op &&
+             work.timeout_ms == said.message.timeout_ms;
+    };
+    const auto first = std::ranges::find_if(works, of_work);
+    const bool gave_up =
+        std::ranges::any_of(works, [&](const TimedOutWork& work) { return work.rank == rank; });
+    if (rank < 0 || gave_up || first == works.end()) return;
+    const auto between = nanoseconds_between(first->line.text, said.record().text());
+    if (between && *between >= kLeast) late.emplace(rank, *between);
+  });
+  if (late.empty()) return {};
+  std::vector<int> ranks;
+  int64_t least = INT64_MAX;
+  for (const auto& [rank, time] : late) {
+    ranks.push_back(rank);
+    least = std::min(least, time);
+  }
+  const std::string who = ranks_phrase(ranks);
+  return fmt::format(
+      " {} did not time out: {} later {} an error of NCCL in the same work, whose limit was not "
+      "reached. So {} called it at least that much later than those that gave up, if the clocks "
+      "agree.",
+      capitalised(who), duration_words(least), ranks.size() == 1 ? "it reports" : "they report",
+      ranks.size() == 1 ? "it" : "they");
 }
 
 /// The local ranks of one node that report a time-out, where nothing tells their ranks; empty:
@@ -95,7 +140,7 @@ FactValue watchdog_quiet(const Job& job, const Instance&) {
                         : fmt::format("; of ranks 0-{} only {} reports none", nranks - 1, rank));
 }
 
-std::string quiet_ranks_phrase(const Job& job) {
+static std::string quiet_phrase(const Job& job) {
   const auto known = ranks_that_report(job);
   if (!known) return std::string(kNobody);
   const std::set<int>& reported = *known;
@@ -125,6 +170,10 @@ std::string quiet_ranks_phrase(const Job& job) {
         last.empty() ? "says nothing" : fmt::format("ends with \"{}\"", line_words(last, 120)));
   }
   return fmt::format("no time-out of {} is in these logs. {}{}", ranks_phrase(quiet), why, more);
+}
+
+std::string quiet_ranks_phrase(const Job& job) {
+  return quiet_phrase(job) + failed_later_words(job);
 }
 
 }  // namespace ncclog

@@ -430,8 +430,12 @@ GivenUp find_given_up(const Job& job) {
     named.insert(each.rank);
     all.works[{each.seq, each.op}][each.group].insert(each.rank);
   }
+  // "Exception (either an error or timeout)": theirs was an error of NCCL.
+  std::set<int> failed;
+  for_each_said<WorkException>(job, [&](const auto& said) { failed.insert(said.process); });
   for (const WorkProgress& progress : work_progress(job)) {
-    const bool counts = progress.seq && *progress.seq >= 0 && progress.rank >= 0;
+    const bool counts = progress.seq && *progress.seq >= 0 && progress.rank >= 0 &&
+                        (progress.is_timeout || !failed.contains(progress.process));
     if (!counts || named.contains(progress.rank)) continue;
     all.statuses[*progress.seq].push_back(&progress);
     all.alone[*progress.seq][progress.group].insert(progress.rank);
