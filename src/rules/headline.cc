@@ -77,7 +77,10 @@ bool is_subject(std::string_view text) {
 size_t last_clause(std::string_view text, size_t most, std::span<const std::string_view> marks) {
   const std::vector<Note> notes = notes_of(text);
   const auto is_inside = [&](size_t at) {
-    return std::ranges::any_of(notes,
+    // "[359, 1, 1435, 16]" is one value.
+    const std::string_view before = text.substr(0, at);
+    return std::ranges::count(before, '[') > std::ranges::count(before, ']') ||
+           std::ranges::any_of(notes,
                                [&](const Note& note) { return note.begin < at && at < note.end; });
   };
   size_t last = text.npos;
@@ -122,8 +125,13 @@ std::string with_shorter_quotation(const std::string& text, size_t room) {
   const size_t others = characters(text) - length;
   if (others + length <= room || others + kLeast > room) return text;
   const size_t left = room - others - 1;
-  return fmt::format("{}{}…{}", text.substr(0, begin), quoted.substr(0, bytes_of(quoted, left / 2)),
-                     text.substr(begin + bytes_of(quoted, length - (left - left / 2))));
+  const size_t head = bytes_of(quoted, left / 2);
+  const size_t tail = bytes_of(quoted, length - (left - left / 2));
+  // "remote process exited or there was a network error" must not lose one of the two.
+  constexpr std::string_view kTelling[] = {" or ", " not ", " no "};
+  if (holds_one_of(quoted.substr(head, tail - head), kTelling)) return text;
+  return fmt::format("{}{}…{}", text.substr(0, begin), quoted.substr(0, head),
+                     text.substr(begin + tail));
 }
 
 /// "call 67 of communicator 0x65a1 (4 ranks): …, at /w/train.py:54": what identifies a thing for who

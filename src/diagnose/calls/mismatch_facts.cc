@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/majority.h"
@@ -41,12 +42,13 @@ namespace {
 //   TensorShape=[1048576], …), but Rank 1 is running collective: CollectiveFingerPrint(
 //   SequenceNumber=7, OpType=_ALLGATHER_BASE, TensorShape=[524288], …)
 //       with the same of ranks 0 and 3 → job.mismatch_noticed = yes, rank 1: three of four agree
+//       alone → yes, and nobody is named
 //
 // With TORCH_DISTRIBUTED_DEBUG=DETAIL every rank compares its call with those of all others in the
 // order of their ranks, and reports the first that differs. So each report says what its own rank
 // called, that the second one called something else, and that the ranks before that one called what
-// the first one did. What it quotes of the second one is no evidence: where the two prints differ in
-// length PyTorch reads it wrongly, as "SequenceNumber=0OpType=GATHER". Ranks are those inside the
+// the first one did. What it quotes of the second one counts only where it is as long as the first:
+// else PyTorch reads it wrongly, as "SequenceNumber=0OpType=GATHER". Ranks are those inside the
 // group; they are those of the job where every reporter's two numbers are equal.
 
 std::string in_one_line(std::string_view text) {
@@ -75,6 +77,7 @@ struct Votes {
   std::map<int, std::string> calls;   ///< Fingerprints, by rank in the group.
   std::map<int, std::string> quoted;  ///< What others say of ranks that say nothing themselves.
   std::map<int, int> processes;       ///< Of those that reported, by rank in the group.
+  std::set<int> named;                ///< Ranks in the group that some report names.
   bool contradict = false;            ///< A rank is said to call two things: several calls.
   bool own_numbers = true;  ///< Every reporter's rank in the group is its rank in the job.
 
@@ -117,6 +120,8 @@ Votes count_reports(const Job& job, FactValue& value) {
       unlike[seen.other_rank].emplace(bare(seen.fingerprint));
     }
     votes.processes[seen.rank] = said.process;
+    votes.named.insert(seen.rank);
+    if (seen.other_rank >= 0) votes.named.insert(seen.other_rank);
     const int rank = rank_of(job, said.process, said.header());
     votes.own_numbers &= rank < 0 || rank == seen.rank;
     value.evidence.push_back(evidence_of(said.record()));
@@ -144,6 +149,18 @@ std::vector<std::string> fields_of(std::string_view fingerprint) {
   return fields;
 }
 
+/// What is quoted of another rank is printed whole and with as many fields and dimensions as a rank's
+/// own call, so that PyTorch read it rightly.
+bool is_like(std::string_view one, std::string_view other) {
+  const auto shape = [](std::string_view fingerprint) {
+    const std::string call = call_in(fingerprint);
+    const bool is_cut = std::ranges::count(call, '[') != std::ranges::count(call, ']');
+    return std::tuple(call.size() < fingerprint.size(), is_cut, fields_of(call).size(),
+                      std::ranges::count(call, ','));
+  };
+  return shape(one) == shape(other);
+}
+
 /// In what two calls differ, and then what is alike:
 ///   " in _ALLGATHER_BASE: rank 1 TensorShape=[301], the other 2 ranks TensorShape=[300]
 ///   (SequenceNumber=0, TensorDtypes=Float)"
@@ -166,14 +183,20 @@ std::string told_apart(const std::string& one, std::string_view its_call, const 
 }
 
 /// ": rank 1 SequenceNumber=5, OpType=ALLREDUCE, …, rank 0 something else".
-std::string reported_words(const Votes& votes, const std::vector<Camp<std::string_view>>& camps) {
-  if (camps.size() == 2 && votes.quoted.empty()) {
+std::string reported_words(const Votes& votes) {
+  Votes told = votes;  // Ranks that no line names are counted elsewhere.
+  std::erase_if(told.calls,
+                [&](const auto& call) { return !votes.processes.contains(call.first); });
+  const std::vector<Camp<std::string_view>> camps = told.camps();
+  const bool are_apart =
+      camps.size() == 2 && (votes.quoted.empty() || is_like(camps[1].call, camps[0].call));
+  if (are_apart) {
     return told_apart(ranks_phrase(camps[0].members), camps[0].call, ranks_phrase(camps[1].members),
                       camps[1].call);
   }
   std::vector<std::string> phrases;
   for (const auto& [call, members] : camps) {
-    if (!votes.calls.contains(members.front())) continue;
+    if (!told.calls.contains(members.front())) continue;
     phrases.push_back(fmt::format("{} {}", ranks_phrase(members), call_in(call)));
   }
   if (!votes.quoted.empty()) {
@@ -192,20 +215,26 @@ void add_pytorch(const Job& job, FactValue& value) {
     return;
   }
   const std::vector<Camp<std::string_view>> camps = votes.camps();
-  std::string words = reported_words(votes, camps);
+  std::string words = reported_words(votes);
   // Ranks that no report tells of might all be on the other side.
-  const int nranks = votes.own_numbers ? job.nranks.value_or(0) : 0;
-  const size_t all =
-      std::max(votes.calls.size() + votes.quoted.size(), static_cast<size_t>(std::max(nranks, 0)));
-  std::vector<int> odd =
-      outvoted(camps, [&](size_t agree, size_t) { return is_majority(agree, all); });
+  const size_t all = static_cast<size_t>(
+      std::max(votes.own_numbers && job.nranks.value_or(0) > 0 ? *job.nranks : 0, 0));
+  // Where nobody knows how many there are, ranks that a report passed over make no majority of two.
+  const auto agree_by_name = static_cast<size_t>(std::ranges::count_if(
+      camps.front().members, [&](int rank) { return votes.named.contains(rank); }));
+  std::vector<int> odd = outvoted(camps, [&](size_t agree, size_t heard) {
+    if (all >= heard) return is_majority(agree, all);
+    return is_clear(agree, heard) || is_majority(agree_by_name, votes.named.size());
+  });
   std::ranges::sort(odd);
   if (!odd.empty()) {
     const auto& [usual, others] = camps.front();
-    const bool is_told = camps.size() == 2 && votes.calls.contains(odd.front());
+    const std::string_view other = camps.back().call;
+    const bool is_told =
+        camps.size() == 2 && (votes.calls.contains(odd.front()) || is_like(other, usual));
     const std::string who = ranks_phrase(odd) + (votes.own_numbers ? "" : " of its group");
     const std::string rest = fmt::format("the other {} ranks", others.size());
-    words = is_told ? told_apart(who, camps.back().call, rest, usual)
+    words = is_told ? told_apart(who, other, rest, usual)
                     : fmt::format(": {} something else, {} {}", who, rest, call_in(usual));
   }
   value.what = "ranks diverge" + words + ", by PyTorch's check";
