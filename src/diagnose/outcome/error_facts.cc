@@ -262,6 +262,41 @@ FactValue failure_words(const Job& job, const Instance& instance) {
   return value;
 }
 
+/// GiB that stand behind `mark`, as in "of which 119.06 MiB is free"; nullopt: none.
+std::optional<double> gibibytes_after(std::string_view text, std::string_view mark) {
+  const size_t at = text.find(mark);
+  if (at == text.npos) return std::nullopt;
+  const std::vector<std::string_view> words = split_blanks(text.substr(at + mark.size(), 32));
+  const auto number = words.size() < 2 ? std::nullopt : parse_decimal(words[0]);
+  if (!number) return std::nullopt;
+  if (words[1].starts_with("GiB")) return *number;
+  if (words[1].starts_with("MiB")) return *number / 1024;
+  return words[1].starts_with("KiB") ? std::optional(*number / (1024 * 1024)) : std::nullopt;
+}
+
+/// "GPU 0 has a total capacity of 39.49 GiB of which 119.06 MiB is free. Including non-PyTorch memory,
+/// this process has 8.38 GiB memory in use": what is missing is somebody else's. Words for behind a
+/// clause; where several ranks ran out, of the GPU of which others hold most.
+FactValue gpu_memory_of_others(const Job& job, const Instance&) {
+  constexpr double kLeast = 2;  // The driver and NCCL take some hundred MiB that nobody counts.
+  FactValue value = unknown();
+  double most = kLeast;
+  for_each_said<CudaOomException>(job, [&](const Said<CudaOomException>& said) {
+    const std::string text = said.record().text();
+    const auto all = gibibytes_after(text, "total capacity of ");
+    const auto free = gibibytes_after(text, "of which ");
+    const auto own = gibibytes_after(text, "this process has ");
+    const double others = all && free && own ? *all - *free - *own : 0;
+    if (others <= most || others < *all / 10) return;
+    most = others;
+    value =
+        yes(fmt::format(": other processes hold {:.1f} of the GPU's {:.1f} GiB, this one {:.1f}",
+                        others, *all, *own),
+            {evidence_of(said.record())});
+  });
+  return value;
+}
+
 /// Up to NCCL 2.21 the WARN has no reason, and the one before it, of the call that failed, is not
 /// there. The call that reserves memory is the one that fails as a rule.
 FactValue shm_reason_untold(const Job& job, const Instance&) {
@@ -671,6 +706,8 @@ constexpr std::array kErrorFacts = {
     job_fact("job.shm_reason_untold", shm_reason_untold),
     // Lines show that the job did its work and ended.
     job_fact("job.evidently_finished", evidently_finished),
+    // A GPU ran out of memory of which other processes hold a part: how much, in words.
+    job_fact("job.gpu_memory_of_others", gpu_memory_of_others),
     // What the lines that report a failure say of it, in words that a message quotes.
     job_fact("job.failure_words", failure_words),
     // Errors of checked calls went up to the call that makes a communicator, which so failed.

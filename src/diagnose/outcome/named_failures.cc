@@ -41,6 +41,11 @@ int process_that_printed(const Job& job, std::string_view line) {
 }
 
 std::string_view failure_words_in(std::string_view line) {
+  // "total capacity of 39.49 GiB of which …, this process has 8.38 GiB memory in use": whose it is.
+  constexpr std::string_view kInUse = " memory in use";
+  const size_t capacity = line.find("total capacity of ");
+  const size_t in_use = capacity == line.npos ? line.npos : line.find(kInUse, capacity);
+  if (in_use != line.npos) return line.substr(capacity, in_use + kInUse.size() - capacity);
   std::string_view words;
   return named_failure_in(line, &words) == nullptr ? std::string_view() : words;
 }
