@@ -289,7 +289,61 @@ class MarkCollector {
     add_process(process_of(job_, run.pid, run.task), state, std::move(words), record);
   }
 
+  /// Of a job that its operator calls by its state that is told; else of pods, where all that are of
+  /// its sort ("trainer-0", "trainer-1") are at their end.
+  void add_pods() {
+    const auto sort_of = [](std::string_view pod) {
+      return pod.substr(0, pod.find_last_not_of("0123456789") + 1);
+    };
+    struct Pod {
+      std::string name;
+      std::string status;
+      int exitcode;
+      Record line;
+    };
+    std::vector<Pod> pods;
+    std::set<std::string_view> sorts;  // Of those whose hosts the log knows.
+    for (const ReadRecord& read : records_of_kind(job_, find_kind("pod_listed")->index).records) {
+      const Message row = read.message();
+      const std::string_view state = row.field("state");
+      if (!state.empty()) {
+        add(state == "Succeeded" ? EndState::Finished : EndState::Failed, -1,
+            fmt::format("Kubernetes calls the job {}", state), read.record());
+        continue;
+      }
+      const std::string_view status = row.field("status");
+      const std::string_view pod = row.field("pod");
+      pods.push_back({to_valid_utf8(pod.substr(pod.rfind('/') + 1)),
+                      to_valid_utf8(status.empty() ? row.field("reason") : status),
+                      static_cast<int>(parse_int(row.field("exitcode")).value_or(-1)),
+                      read.record()});
+    }
+    for (const std::string& host : job_.hosts) {
+      if (std::ranges::find(pods, host, &Pod::name) != pods.end()) sorts.insert(sort_of(host));
+    }
+    std::erase_if(
+        pods, [&](const Pod& pod) { return !sorts.empty() && !sorts.contains(sort_of(pod.name)); });
+    const auto failed = std::ranges::find_if(pods, [](const Pod& pod) {
+      constexpr std::string_view kFailed[] = {"Error", "OOMKilled", "Failed", "Evicted"};
+      return equals_one_of(pod.status, kFailed);
+    });
+    if (failed != pods.end()) {
+      const std::string code =
+          failed->exitcode > 0 ? fmt::format(" (exit code {})", failed->exitcode) : "";
+      add(EndState::Failed, -1,
+          fmt::format("Kubernetes lists pod {} as {}{}", failed->name, failed->status, code),
+          failed->line);
+      return;
+    }
+    const bool are_done = std::ranges::all_of(pods, [](const Pod& pod) {
+      return pod.status == "Completed" || pod.status == "Succeeded";
+    });
+    if (are_done && !pods.empty() && !sorts.empty())
+      add(EndState::Finished, -1, "Kubernetes lists its pods as Completed", pods.back().line);
+  }
+
   void add_schedulers() {
+    add_pods();
     for_each_said<JobCancelled>(job_, [&](const auto& said) {
       const auto says = [&](std::string_view why) {
         return said.message.text.find(why) != std::string_view::npos;

@@ -375,6 +375,23 @@ constexpr char kGidRow[] =
     R"((?P<device>\S*)\s+(?P<port>\d+)\s+(?P<index>\d+)\s+(?P<gid>[[:xdigit:]]*(?::[[:xdigit:]]*){7})\s+)"
     R"((?:(?P<address>\S+)\s+)?(?P<version>v[12])(?:\s+(?P<interface>\S+).*)?)";
 
+/// A row of kubectl: of a pod; of a pod by phase, reason and exit code; of an operator's job.
+constexpr char kPodRow[] =
+    R"(\s*(?P<pod>[a-z0-9][\w./-]*)\s+(?:\d+/\d+\s+(?P<status>[A-Z]\w+)\s+\d+\b.*|)"
+    R"((?:Succeeded|Failed)\s+(?P<reason>[A-Z]\w+)\s+(?P<exitcode>\d{1,3})|)"
+    R"((?P<state>Succeeded|Failed)\s+\d+[smhd]\w*))";
+
+/// In a column of its own; the last of several that a pod has.
+constexpr std::string_view kPodStates[] = {
+    "  Completed ", "  Error ",   "  OOMKilled ",        "  Running ",
+    "  Pending ",   "  Evicted ", "  CrashLoopBackOff ", "  Terminating ",
+    "  Succeeded ", "  Failed ",  "  ContainerCreating "};
+
+/// A program's word on its world, beside its own rank: "# start rank=3 host=n1 world=8 12:00:01".
+constexpr char kWorldSize[] =
+    R"(.*\b[Rr](?:ank|ANK)[=:] ?\d+\b.*\s[Ww](?:orld|orld_size|ORLD_SIZE)[=:] ?(?P<nranks>\d{1,7})\b.*)";
+constexpr std::string_view kWorldSizes[] = {" world=", " world_size=", " WORLD_SIZE="};
+
 /// A prompt with a command behind it: "$ …", "root@host:~# …", "[host ~]# …".
 constexpr char kShellCommand[] =
     R"((?:\$|(?:\[[^\]]*[ @][^\]]*\]|(?:\([^)]*\) ?)?[\w.-]+@[^\s$#]*:[^\s$#]*)[$#]) \s*)"
@@ -459,6 +476,8 @@ constinit const Recogniser kRecognisers[] = {
     {"shm_usage", recognise_by<kShmUsage>, kShmMount, {}},
     {"memlock_answer", recognise_by<kMemlockAnswer>, kMemlockQuestion, {}},
     {"gid_row", recognise_by<kGidRow>, kGidVersions, {}},
+    {"pod_row", recognise_by<kPodRow>, kPodStates, {}},
+    {"world_size", recognise_by<kWorldSize>, kWorldSizes, {}},
     {"shell_command", recognise_shell_command, kPromptEnds, kBarePrompt},
     {"listed_setting", recognise_listed_setting, kListedSettings, {}},
     {"ras_communicator_row", recognise_by<kRasCommunicatorRow>, {}, listed_words("digit")},
