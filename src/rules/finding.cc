@@ -251,6 +251,11 @@ std::string subject_text(const Finding& finding, const Parties& parties) {
   });
   const bool is_nobody = subject.rank < 0 && subject.pid < 0 && subject.host.empty();
   if (is_nobody && finding.ranks.empty() && nameless > 1) return plural(nameless, "process");
+  if (is_nobody && finding.ranks.empty() && nameless == 1) {
+    const Subject& only =
+        *std::ranges::find_if(parties, [](const Subject& p) { return p.pid >= 0; });
+    return fmt::format("process {}{}", only.pid, only.host.empty() ? "" : " on " + only.host);
+  }
   std::string text = subject.rank >= 0 ? fmt::format("rank {}", subject.rank) : "a process";
   if (!subject.host.empty()) text += " on " + subject.host;
   std::vector<std::string> notes;
@@ -259,8 +264,9 @@ std::string subject_text(const Finding& finding, const Parties& parties) {
   std::ranges::copy_if(finding.ranks, std::back_inserter(others),
                        [&](int rank) { return rank != subject.rank; });
   if (!others.empty()) notes.push_back("also " + ranks_phrase(others));
-  if (others.empty() && nameless > 0) {
-    // It may be that rank, of which some lines say the rank and others the pid.
+  // It may be that rank, of which some lines say the rank and others the pid.
+  const bool may_be_one = subject.rank >= 0 && subject.pid < 0 && nameless == 1;
+  if (others.empty() && nameless > 0 && !may_be_one) {
     notes.push_back(subject.rank >= 0
                         ? fmt::format("also {} of unknown rank", plural(nameless, "process"))
                         : fmt::format("also {}", plural(nameless, "more process")));

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/calls/quiet_ranks.h"
 #include "model/ledger/call_ledger.h"
 #include "model/ledger/watchdog_works.h"
 
@@ -108,9 +109,12 @@ FactValue told_by_watchdogs(const Job& job) {
     return open("The log does not show which collectives the ranks entered.", reports_hang(job));
   }
   if (job.nranks && ranks_besides(job, told).empty()) return yes({});
+  const size_t known = static_cast<size_t>(known_ranks(job, told));
   return open(fmt::format("Watchdogs tell it of {}; {}.", ranks_phrase({told.begin(), told.end()}),
-                          job.nranks ? "of the others no line does"
-                                     : "whether there are others, no line says"),
+                          job.nranks            ? "of the others no line does"
+                          : known > told.size() ? fmt::format("of {} or more others no line does",
+                                                              known - told.size())
+                                                : "whether there are others, no line says"),
               reports_hang(job));
 }
 
@@ -176,6 +180,16 @@ FactValue ask_all_ranks(const Job& job, const Instance&) {
   }
   if (unseen.size() == static_cast<size_t>(*job.nranks)) {
     return open("No line names the rank that printed it.");
+  }
+  // Their lines may be here all the same.
+  const auto nameless = std::ranges::count_if(job.processes, [](const Process& process) {
+    return process.has_nccl && process.pid >= 0 && process.rank < 0;
+  });
+  if (nameless > 0) {
+    return open(
+        fmt::format("No line is known to be of {} of {}; of {} here no line tells the rank.",
+                    ranks_phrase(unseen), *job.nranks, plural(nameless, "process")),
+        true);
   }
   return open(fmt::format("No line speaks for {} of {}; being silent proves nothing.",
                           ranks_phrase(unseen), *job.nranks),
