@@ -7,6 +7,8 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/facts/line_places.h"
+#include "diagnose/hosts/host_reports.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 
@@ -38,6 +40,16 @@ std::vector<int> numbers_in(std::string_view text) {
     for (int64_t n = *first; n <= *last; ++n) numbers.push_back(static_cast<int>(n));
   }
   return numbers;
+}
+
+/// Where exceptions end a program.
+LinePlaces find_terminations(const Job& job) {
+  static const uint16_t kRaised = find_kind("exception_raised_from")->index;
+  LinePlaces places = kept_places<CppTerminate, CppWhat, WatchdogTerminated>(job);
+  for (const ReadRecord& read : records_of_kind(job, kRaised).records)
+    places.add(job, read.where());
+  places.sort();
+  return places;
 }
 
 /// Those whose ends are told: an abort, a bus error, a kill, a segmentation fault.
@@ -88,6 +100,15 @@ class DeathCollector {
            told->second < ended;
   }
 
+  /// abort() of a C++ exception that nobody caught, such as a watchdog's, ends in an instruction that
+  /// faults where SIGABRT was held up, as UCX's handler of signals does: a symptom, and no bad pointer.
+  bool is_of_abort(const ExitReport& exit) const {
+    const bool is_own_fault = exit.record.text().find("Sent by the kernel") != std::string::npos;
+    const SourceRef where = exit.record.where;
+    return is_own_fault && exit.signal() == 11 &&
+           job_.answers.of<&find_terminations>(job_).before(job_, where) > 0;
+  }
+
   /// The first death of that signal that `death` may be, by pid or rank; of two that name nobody,
   /// where no host tells that they are two: "OOMKilled" and its exit code on the next line.
   size_t number_of(const Death& death) const {
@@ -110,6 +131,10 @@ class DeathCollector {
 
   void add(Death death) {
     if (is_victim(death)) return;
+    // Every container has a pid 1.
+    const int known_pid = process_of_pid(job_, death.pid);
+    const std::string& host = known_pid < 0 ? death.host : nth_process(job_, known_pid).host;
+    if (!host.empty() && !death.host.empty() && !is_same_host(host, death.host)) death.pid = -1;
     const size_t number = number_of(death);
     if (number == deaths_.size()) {
       deaths_.push_back(std::move(death));
@@ -136,7 +161,7 @@ class DeathCollector {
 
   void add_exits() {
     for (const ExitReport& exit : exit_reports(job_)) {
-      const int signal = exit.signal();
+      const int signal = is_of_abort(exit) ? 6 : exit.signal();
       const bool counts = std::ranges::find(kEndSignals, signal) != kEndSignals.end();
       if (!counts || (signal == 9 && is_killed_with_tree(exit))) continue;
       ProcessEnded ended = exit.ended;

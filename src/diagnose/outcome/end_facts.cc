@@ -121,6 +121,58 @@ FactValue lost_peers(const Job& job, const Instance&) {
   return yes(few_of(first.empty() ? all : first, kMostNamed, ", "));
 }
 
+/// The rank that nccl-tests lists on that host; -1: none or several.
+int only_listed_rank(const Job& job, std::string_view host) {
+  std::set<int> ranks;
+  for_each_said<NcclTestsRank>(job, [&](const Said<NcclTestsRank>& said) {
+    if (said.message.host == host) ranks.insert(said.message.rank);
+  });
+  return ranks.size() == 1 ? *ranks.begin() : -1;
+}
+
+/// NCCL or a plugin warns of something, in whatever words.
+bool warns_of_anything(const Job& job) {
+  const auto is_warn = [](const Record& record) { return level_of(record) == Level::Warn; };
+  return first_warning(job) != nullptr || std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
+           const Records strange = log.unrecognised.kept(Record::kNoKind);
+           return std::any_of(strange.begin(), strange.end(), is_warn);
+         });
+}
+
+/// Who reports that the other end of a call is gone, where no WARN says more; in words, who that can
+/// only be: "; it can only be rank 0 on n1" where all but one of the job's ranks report it.
+FactValue remote_end(const Job& job, const Instance&) {
+  if (warns_of_anything(job)) return unknown();
+  std::set<int> ranks;
+  FactValue value = yes({});
+  for_each_said<WorkException, NcclException, NcclTestsFailure>(job, [&](const auto& said) {
+    if (said.message.error.find("remote process exited") == std::string_view::npos) return;
+    int rank = rank_of(job, said.process, said.header());
+    if constexpr (requires { said.message.host; }) {
+      if (rank < 0) rank = only_listed_rank(job, said.message.host);
+    }
+    value.evidence.push_back(evidence_of(said.record()));
+    if (ranks.insert(rank).second)
+      blame(rank < 0 ? said.process : process_of_rank(job, rank), rank, value);
+  });
+  if (ranks.empty()) return unknown();
+  const bool is_one_left =
+      !ranks.contains(-1) && std::cmp_equal(job.nranks.value_or(0), ranks.size() + 1);
+  if (!is_one_left) return value;
+  int other = 0;
+  while (ranks.contains(other)) ++other;
+  std::set<std::string> hosts;
+  for_each_said<NcclTestsRank>(job, [&](const Said<NcclTestsRank>& said) {
+    if (said.message.rank == other) hosts.insert(to_valid_utf8(said.message.host));
+  });
+  if (const int process = process_of_rank(job, other); process >= 0)
+    hosts.insert(nth_process(job, process).host);
+  hosts.erase("");
+  value.what = fmt::format("; it can only be rank {}{}", other,
+                           hosts.size() == 1 ? " on " + *hosts.begin() : "");
+  return value;
+}
+
 /// By pid, the rank that some report of its end names.
 std::map<int64_t, int> find_reported_ranks(const Job& job) {
   std::map<int64_t, int> ranks;
@@ -536,6 +588,8 @@ constexpr std::array kEndFacts = {
     job_fact("job.host_stopped", host_stopped),
     // Processes lost the other end of a connection, and nothing else failed before.
     job_fact("job.lost_peer_first", lost_peer_first),
+    // Calls failed because their other end was gone, and no WARN says more: who that can only be.
+    job_fact("job.remote_end", remote_end),
     // Peers closed the connections to processes of the job; named are those that ended first.
     job_fact("job.lost_peers", lost_peers),
     // vLLM says more than once that its workers take nothing, or are given nothing.
