@@ -493,9 +493,8 @@ FactValue gpu_shared(const Job& job, const Instance&) {
       std::vector<int> numbers;
       for (const CommRank* rank : ranks) numbers.push_back(rank->rank);
       const std::string phrase = fmt::format(
-          "{} of communicator {} are all on the GPU with bus id {} of {}", ranks_phrase(numbers),
-          to_valid_utf8(comm.id), printable(to_valid_utf8(ranks.front()->bus_id)),
-          printable(to_valid_utf8(gpu.first)));
+          "{} of communicator {} share GPU {} of {}", ranks_phrase(numbers), to_valid_utf8(comm.id),
+          printable(to_valid_utf8(ranks.front()->bus_id)), printable(to_valid_utf8(gpu.first)));
       for (const CommRank* rank : ranks) {
         shared.add(phrase,
                    line_at(job, nth_process(job, rank->process), begin_of(segment_of(job, *rank))),

@@ -473,10 +473,10 @@ FactValue ifname_matches_nothing(const Job& job, const Instance&) {
     if (remark.kind != RemarkKind::MatchesNothing || remark.variable != kInterfaces) continue;
     const std::string hint = remark.hint.empty() ? "" : fmt::format(" ({})", remark.hint);
     parts.add_new(
-        fmt::format("{} {}{}", setting_text(remark), printable(remark.message), printable(hint)),
+        fmt::format("{} {}{}.", setting_text(remark), printable(remark.message), printable(hint)),
         remark.line);
   }
-  return parts.answer(unknown(), "; ", kMostNamed);
+  return parts.answer(unknown(), " ", kMostNamed);
 }
 
 /// Settings that NCCL read although the commands in the log, which hand settings on, do not name
