@@ -278,6 +278,7 @@ void add_progress(const WorkProgress& progress, bool is_of_message, WatchedRanks
 // What PyTorch's desync report tells (TORCH_NCCL_DESYNC_DEBUG): where all ranks of one process group
 // stood when a watchdog of one of them fired.
 //
+//   - [0] Timeout at collective: ALLREDUCE, #9
 //   - [0, 2] joined but didn't finish collective #9 (count from 1)
 //     [3] finished collective #8, but didn't join collective #9 (count from 1)
 //   - To our best knowledge, ranks [1] are the lagging ranks … They never joined any collectives
@@ -464,6 +465,13 @@ std::vector<CallAccount> desync_accounts(const Job& job) {
   for_each_said<DesyncFinished>(job, [&](const auto& said) { add(said, false); });
   for_each_said<DesyncLagging>(job, [&](const Said<DesyncLagging>& said) {
     group_of(said).add(said.message.ranks, 0, false, said.where());
+  });
+  // Who timed out need not be listed below, where those stand that it waits for.
+  for_each_said<DesyncTimeout>(job, [&](const Said<DesyncTimeout>& said) {
+    if (said.message.seq < 1) return;
+    DesyncGroup& group = group_of(said);
+    group.add(said.message.ranks, static_cast<uint64_t>(said.message.seq), true,
+              group.line.is_known() ? group.line : said.where());
   });
   std::vector<CallAccount> accounts;
   for (auto& [name, group] : groups) {
