@@ -56,11 +56,25 @@ constexpr XidMeaning kXids[] = {
 #include "diagnose/hardware/xids.inc"
 };
 
-/// nullptr: the table has no such number.
-const XidMeaning* xid_meaning(std::string_view code) {
-  const auto* const row = std::ranges::find(kXids, code, &XidMeaning::code);
-  return row == std::end(kXids) ? nullptr : row;
+/// A row of sxids.table, likewise.
+struct SxidMeaning {
+  std::string_view code;
+  std::string_view sort;
+  std::string_view means;
+};
+
+constexpr SxidMeaning kSxids[] = {
+#include "diagnose/hardware/sxids.inc"
+};
+
+/// The row of that number in a table; nullptr: it has none.
+const auto* meaning_in(const auto& table, std::string_view code) {
+  const auto* const row =
+      std::ranges::find(table, code, [](const auto& each) { return each.code; });
+  return row == std::end(table) ? nullptr : row;
 }
+
+const XidMeaning* xid_meaning(std::string_view code) { return meaning_in(kXids, code); }
 
 /// What an Xid's line says beside its number.
 struct XidReading {
@@ -174,6 +188,10 @@ XidReading read_xid(const KernelEvent& event, const NvlinkSorts& sorts,
       reading.sort = "noted";
     }
   }
+  // A row that waits for a reset, as its line says.
+  if (row != nullptr && row->code == "63" && event.text.find("reset") != std::string::npos) {
+    reading.sort = "repair";
+  }
   if (const XidMeaning* other = contradiction(row, event.text)) {
     reading.sort = "other";
     reading.means += fmt::format("{}but \"{}\" is Xid {}'s text", row == nullptr ? "" : ", ",
@@ -192,6 +210,33 @@ std::string_view sort_of_switch_error(std::string_view text) {
   if (said.starts_with("Fatal")) return "switch_fatal";
   if (said.starts_with("Non-fatal")) return "switch_nonfatal";
   return said.starts_with("Severity ") || said.starts_with("Data {") ? "details" : "other";
+}
+
+/// Switches and numbers of which a line says how severe they are.
+using ToldSwitchErrors = std::set<std::tuple<std::string_view, std::string_view, int64_t>>;
+
+ToldSwitchErrors told_switch_errors(const Job& job) {
+  ToldSwitchErrors told;
+  for (const KernelEvent& event : job.kernel_events) {
+    if (event.kind != kKindIndex<Sxid>) continue;
+    if (!sort_of_switch_error(event.text).starts_with("switch_")) continue;
+    told.emplace(event.host, event.bus_id, event.code);
+  }
+  return told;
+}
+
+/// Where no line says how severe it is, the number does.
+XidReading read_sxid(const KernelEvent& event, const ToldSwitchErrors& told) {
+  XidReading reading{.code = std::to_string(event.code)};
+  reading.sort = sort_of_switch_error(event.text);
+  const bool is_told = told.contains({event.host, event.bus_id, event.code});
+  if (is_told || reading.sort.starts_with("switch_")) return reading;
+  const SxidMeaning* row = meaning_in(kSxids, reading.code);
+  reading.means = row == nullptr ? "" : row->means;
+  reading.sort = row == nullptr         ? "other"
+                 : row->sort == "fatal" ? "switch_fatal_by_number"
+                                        : "switch_nonfatal";
+  return reading;
 }
 
 /// A moment by the clock of lines whose times have no zone, and by that of those that have one.
@@ -303,6 +348,7 @@ std::vector<TableRow> kernel_events(const Job& job) {
   for (const Death& death : deaths(job)) known.insert(death.pid);
   const NvlinkSorts sorts = nvlink_sorts(job);
   const LastActions actions = last_actions(job);
+  const ToldSwitchErrors told = told_switch_errors(job);
   const Moments failures = first_failures(job);
   const Moments began = beginnings(job);
   const bool finished = outcome_of(job).job.state == EndState::Finished;
@@ -321,11 +367,11 @@ std::vector<TableRow> kernel_events(const Job& job) {
     if (event.pid > 0) who.push_back(fmt::format("pid {}", event.pid));
     const PlaceInTime place = place_in_time(event.text, began, failures);
     const bool died = known.contains(event.pid);
-    XidReading xid =
-        event.kind == kKindIndex<Xid>
-            ? read_xid(event, sorts, actions)
+    const XidReading xid =
+        event.kind == kKindIndex<Xid> ? read_xid(event, sorts, actions)
+        : event.kind == kKindIndex<Sxid>
+            ? read_sxid(event, told)
             : XidReading{.code = number(event.code), .sort = is_off_bus ? "off_bus" : ""};
-    if (event.kind == kKindIndex<Sxid>) xid.sort = sort_of_switch_error(event.text);
     rows.push_back(
         {{std::string(all_kinds()[event.kind].name), xid.code, xid.sort, xid.means, xid.unit,
           xid.link, event.host, event.bus_id, number(event.rank), number(event.pid),
@@ -343,9 +389,13 @@ constexpr Field kKernelEventFields[] = {
      "Of Xid and SXid; the other Xid where it is that one's consequence."},
     {"class", FieldType::Text,
      "Of an Xid: \"off_bus\", \"nvlink\", \"nvlink_fatal\", \"nvlink_nonfatal\", \"memory\", "
-     "\"firmware\", \"program\", \"recovery\", \"noted\", \"channel\", \"other\"; of an SXid: "
-     "\"switch_fatal\", \"switch_nonfatal\", \"details\", \"other\"."},
-    {"means", FieldType::Text, "What an Xid's number means; empty: not known."},
+     "\"firmware\", \"program\", \"recovery\", \"repair\", \"noted\", \"channel\", \"other\"; of "
+     "an "
+     "SXid: \"switch_fatal\", \"switch_fatal_by_number\", \"switch_nonfatal\", \"details\", "
+     "\"other\"."},
+    {"means", FieldType::Text,
+     "What an Xid's number means, and an SXid's whose line does not say how severe it is; empty: "
+     "not known."},
     {"unit", FieldType::Text, "Of Xids 144 to 150: the part of NVLink; of 154: the action."},
     {"link", FieldType::Integer, "Of NVLink."},
     {"host"},
