@@ -77,6 +77,27 @@ bool read_native_frame(std::string_view text, StackLine& frame) {
   return !frame.function.empty();
 }
 
+/// A heading of torchfrtrace, a property of the collective below it, and "evaluate at /srv/sft.py:30"
+/// of its stack.
+bool is_of_analysis(std::string_view text) {
+  constexpr std::string_view kBegins[] = {"Not all ranks joining collective",
+                                          "Input/output mismatch in the collective",
+                                          "Collective ",
+                                          "collective: ",
+                                          "collective state: ",
+                                          "group info: ",
+                                          "missing ranks: {",
+                                          "expected ranks: ",
+                                          "error msg: Culprit rank "};
+  if (starts_with_one_of(text, kBegins)) {
+    return text.front() != 'C' || text.ends_with(" has errors");
+  }
+  const size_t line = text.rfind(".py:");
+  const size_t at = text.find(" at ");
+  return line != text.npos && at < line && text.find(' ') == at &&
+         text.find_first_not_of("0123456789", line + 4) == text.npos;
+}
+
 /// The headings of py-spy, gdb and eu-stack.
 bool read_heading(std::string_view text, StackLine& line) {
   Scanner scan(text);
@@ -144,7 +165,12 @@ StackLine parse_stack_line(std::string_view line, size_t prefix) {
     return read;
   }
   StackLine heading;
-  return read_heading(text, heading) ? heading : StackLine();
+  if (read_heading(text, heading)) return heading;
+  heading = {};
+  if (!is_of_analysis(text)) return heading;
+  heading.kind = StackLineKind::Analysis;
+  heading.text = text;
+  return heading;
 }
 
 bool begins_stack(std::string_view text) {

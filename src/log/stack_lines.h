@@ -12,6 +12,9 @@
 //   #0  0x00007f2c791e5117 __poll
 //   === Rank 1: http://node02:40111/handler/dump_traceback? ===         PyTorch's debug server
 //   Error: 503
+//   Not all ranks joining collective, sequence number: 41               torchfrtrace
+//   missing ranks: {2}
+//    evaluate at /srv/sft.py:30
 //
 // A line is told by its shape alone, behind whatever prefix. What the lines of one printer say
 // together is read from the job (diagnose/outcome/rank_stacks.h): ranks may mix theirs line by line.
@@ -29,13 +32,14 @@ namespace ncclog {
 /// What a line of a stack says. Views point into the line.
 struct StackLine {
   enum class Kind {
-    None,     ///< The line is of no stack.
-    Process,  ///< From here on the stacks are of the process `number`, titled `text`, if it is not
-              ///< empty.
-    Rank,     ///< From here on they are of the global rank `number`.
-    Answer,   ///< "Error: 503": who was asked for its stacks did not give them; `text`.
-    Thread,   ///< A thread begins.
-    Frame,    ///< A frame of the thread, the innermost first.
+    None,      ///< The line is of no stack.
+    Process,   ///< From here on the stacks are of the process `number`, titled `text`, if it is not
+               ///< empty.
+    Rank,      ///< From here on they are of the global rank `number`.
+    Answer,    ///< "Error: 503": who was asked for its stacks did not give them; `text`.
+    Thread,    ///< A thread begins.
+    Frame,     ///< A frame of the thread, the innermost first.
+    Analysis,  ///< Of PyTorch's analysis of Flight Recorder dumps, which prints stacks; `text`.
   };
 
   Kind kind = Kind::None;

@@ -17,6 +17,7 @@
 #include "diagnose/calls/call_verdict.h"
 #include "diagnose/calls/diverged.h"
 #include "diagnose/calls/rank_programs.h"
+#include "diagnose/calls/recorder_analysis.h"
 #include "diagnose/calls/recorder_messages.h"
 #include "diagnose/calls/recorder_moment.h"
 #include "diagnose/facts/fact.h"
@@ -337,6 +338,10 @@ FactValue log_lacks_calls(const Job& job, const Instance&) {
 }
 
 constexpr std::array kRecorderFacts = {
+    // PyTorch's own analysis of dumps says that ranks lack a collective in which others are.
+    comparing_fact("job.analysis_lacking", analysis_lacking),
+    // It says that ranks called different things by one number.
+    comparing_fact("job.analysis_mismatch", analysis_mismatch),
     // By dumps of the Flight Recorder, two ranks wait in messages for each other.
     comparing_fact("job.recorder_circle", recorder_circle),
     // All ranks wait in one collective, and by dumps of the Flight Recorder one of them sent and

@@ -50,7 +50,7 @@ class VoiceReader {
     const std::string text = record.text();
     const StackLine line = parse_stack_line(text, parse_prefix(text).length);
     using Kind = StackLine::Kind;
-    if (line.kind == Kind::None) return;
+    if (line.kind == Kind::None || line.kind == Kind::Analysis) return;
     if (line.kind == Kind::Frame) return add_frame(line, {record.where, text});
     if (line.kind == Kind::Thread && line.is_main && is_main_ && frames_.empty()) {
       // Heading under heading: people group those that stand alike.

@@ -27,6 +27,8 @@ std::string read(std::string_view line) {
       return fmt::format("thread {}{}", read.number, read.is_main ? " main" : "");
     case Kind::Frame:
       return fmt::format("frame {} {}:{}", read.function, read.file, read.line);
+    case Kind::Analysis:
+      return fmt::format("analysis {}", read.text);
   }
   return "?";
 }
@@ -74,6 +76,15 @@ TEST(StackLines, FramesAndHeadingsOfEachPrinter) {
       {"#0 all_reduce from /opt/torch/distributed/distributed_c10d.py:2806",
        "frame all_reduce /opt/torch/distributed/distributed_c10d.py:2806"},
       {"# nThread 1 nGpus 1", ""},
+      // torchfrtrace
+      {"Not all ranks joining collective, sequence number: 41",
+       "analysis Not all ranks joining collective, sequence number: 41"},
+      {"missing ranks: {2}", "analysis missing ranks: {2}"},
+      {" evaluate at /srv/sft.py:30", "analysis evaluate at /srv/sft.py:30"},
+      {"Collective sequence number: 41 has errors",
+       "analysis Collective sequence number: 41 has errors"},
+      {"Collective operations are slow", ""},
+      {"raised in step at /srv/sft.py:30", ""},
       // eu-stack
       {"PID 4121 - process", "process 4121 "},
       {"TID 4121:", "thread 4121"},
