@@ -104,8 +104,8 @@ class CounterReader {
     now_.text = line.substr(0, kMaxCounterText);
     const std::string_view text = trim(line);
     if (text.empty() || read_value_of_path(text) || read_context(text)) return;
-    if (read_json(text) || read_path(text) || read_port_line(text) || read_link(text) ||
-        read_pair(text))
+    if (read_state(line, text) || read_json(text) || read_path(text) || read_port_line(text) ||
+        read_link(text) || read_pair(text))
       return;
     const std::string_view heading = word_of_heading(text);
     if (!heading.empty() && !moment_rank(heading)) {
@@ -121,7 +121,7 @@ class CounterReader {
   std::vector<PortCounter> take() { return std::move(all_); }
 
  private:
-  enum class Form { None, Pairs, Links, Objects };
+  enum class Form { None, Pairs, Links, Objects, States };
 
   void keep(std::string_view name, int64_t value) {
     if (all_.size() == kMaxCounters) return;
@@ -169,6 +169,18 @@ class CounterReader {
                  Form::Pairs);
       return true;
     }
+    // "GPU 00000000:1B:00.0" of nvidia-smi -q, and "gpuId 0:" of dcgmi nvlink -s.
+    if (text.starts_with("GPU ") && bus_number(text.substr(4))) {
+      set_device(text, -1, Form::States);
+      section_.clear();
+      return true;
+    }
+    if (text.starts_with("gpuId ")) {
+      set_device("GPU " + std::string(counter_name_at(text.substr(6))), -1, Form::Links);
+      return true;
+    }
+    // A switch's ports need not be wired.
+    if (text == "NvSwitches:") set_device("", -1, Form::None);
     const size_t gpu = text.find("GPU ");
     const std::string_view number = gpu == text.npos ? "" : counter_name_at(text.substr(gpu + 4));
     // "GPU 0: NVIDIA H100 …" of nvidia-smi, "| GPU 0 … |" of dcgmi.
@@ -177,6 +189,35 @@ class CounterReader {
       return true;
     }
     return false;
+  }
+
+  /// "    HW Slowdown                       : Not Active" of nvidia-smi -q, below the heading of a
+  /// section; an excerpt by grep names no GPU. Numbers have units, and times that add up are passed
+  /// over.
+  bool read_state(std::string_view line, std::string_view text) {
+    const size_t colon = text.find(" : ");
+    const size_t indent = line.find(text.front());
+    if (colon == text.npos) {
+      const bool is_section = form_ == Form::States && indent > 0 && text.find(':') == text.npos;
+      if (is_section) {
+        section_ = text.substr(0, kMaxCounterName / 2);
+        section_indent_ = indent;
+      }
+      return is_section;
+    }
+    if (form_ != Form::States && (form_ != Form::None || text.find("  : ") == text.npos))
+      return false;
+    if (form_ == Form::None) set_device("a GPU", -1, Form::States);
+    if (indent <= section_indent_) section_.clear();
+    const std::string_view value = trim(text.substr(colon + 3));
+    const std::string_view digits = value.substr(0, value.find_first_of(". "));
+    auto number = total_in(digits);
+    if (value == "Yes" || value == "Active") number = 1;
+    if (value == "No" || value == "Not Active") number = 0;
+    if (!number || value.ends_with(" us")) return false;
+    const std::string_view key = trim(text.substr(0, colon));
+    keep(section_.empty() ? std::string(key) : section_ + "/" + std::string(key), *number);
+    return true;
   }
 
   /// "/sys/class/infiniband/mlx5_1/ports/1/counters/link_downed:3", also behind a host's name.
@@ -252,6 +293,17 @@ class CounterReader {
         plain, [](char c) { return c == '|' || c == ':' || c == ','; }, ' ');
     std::vector<std::string_view> words = split_blanks(plain);
     if (words.empty()) return false;
+    // "U U D X", one letter a link: up, down, disabled; dcgmi nvlink -s.
+    const auto is_letter = [](std::string_view word) {
+      return word.size() == 1 && std::string_view("UDX_").find(word) != word.npos;
+    };
+    if (std::ranges::all_of(words, is_letter)) {
+      for (size_t w = 0; w < words.size(); ++w) {
+        now_.port = static_cast<int>(w);
+        if (words[w] == "U" || words[w] == "D") keep("inactive", words[w] == "D" ? 1 : 0);
+      }
+      return true;
+    }
     if (words.size() > 2 && words[0] == "Link") {
       const auto link = total_in(words[1]);
       if (!link) return false;
@@ -274,8 +326,11 @@ class CounterReader {
   /// "rx_discards_phy: 1201" of ethtool, "PortRcvErrors:...................12" of perfquery, and
   /// "out_of_sequence 5123".
   bool read_pair(std::string_view text) {
-    if (form_ != Form::Pairs) return false;
     const std::string_view name = text.substr(0, text.find_first_of(": \t"));
+    // An excerpt of ethtool -S need not name the device.
+    const bool is_excerpt =
+        form_ == Form::None && (name.starts_with("rx_") || name.starts_with("tx_"));
+    if (form_ != Form::Pairs && !is_excerpt) return false;
     std::string_view rest = text.substr(name.size());
     const size_t begin = rest.find_first_not_of(":. \t");
     const auto value = begin == rest.npos ? std::nullopt : total_in(rest.substr(begin));
@@ -291,6 +346,8 @@ class CounterReader {
   bool names_list_ = false;      ///< An ethtool before asked a device, and no counter came yet.
   std::optional<size_t> timed_;  ///< Counters that there were at the last line with a time.
   Form form_ = Form::None;
+  std::string section_;        ///< Of nvidia-smi -q; empty: not of one.
+  size_t section_indent_ = 0;  ///< Blanks before its heading.
 };
 
 }  // namespace

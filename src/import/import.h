@@ -115,8 +115,8 @@ Imported<std::vector<PciListing>> import_lspci(std::string_view bytes, uint64_t 
 
 // Counters of ports, links and slots, in whatever form they were listed (model/companions/
 // port_counters.h): files of /sys by path ("grep "" -r", "find -exec", "tail -n +1"), rdma statistic,
-// ethtool -S, perfquery, nvidia-smi nvlink -e and -s, dcgmi nvlink -e. Listings may follow each
-// other, below lines with hosts ("==== node-a ====") and times.
+// ethtool -S, perfquery, nvidia-smi nvlink -e and -s, dcgmi nvlink -e and -s, nvidia-smi -q. Listings
+// may follow each other, below lines with hosts ("==== node-a ====") and times.
 
 /// Takes a file apart; a problem only where no counter is found. The first 65536 are kept.
 Imported<std::vector<PortCounter>> import_counters(std::string_view bytes, uint64_t unit,

@@ -411,8 +411,8 @@ bool is_lspci(std::string_view head) {
   return false;
 }
 
-/// sysfs, rdma statistic, ethtool -S, perfquery, nvidia-smi nvlink -e, dcgmi nvlink -e: what a list of
-/// counters holds. A log that quotes one is a log.
+/// sysfs, rdma statistic, ethtool -S, perfquery, nvidia-smi nvlink -e and -q, dcgmi nvlink -e: what a
+/// list of counters holds. A log that quotes one is a log.
 bool is_counters(std::string_view head) {
   static constexpr std::string_view kOfLists[] = {"/counters/",
                                                   "hw_counters/",
@@ -426,12 +426,20 @@ bool is_counters(std::string_view head) {
                                                   "CRC FLIT Error",
                                                   "rx_write_requests ",
                                                   "\"rx_write_requests\":",
-                                                  ": <inactive>"};
+                                                  ": <inactive>",
+                                                  "NVSMI LOG",
+                                                  "Attached GPUs  ",
+                                                  "Power Limit   ",
+                                                  "HW Slowdown   ",
+                                                  "Remapped Rows",
+                                                  "NvLink Link Status"};
   static constexpr std::string_view kOfLogs[] = {"NCCL", "# nThread"};
   // nvidia-smi nvlink -s, where all links are up.
   const auto holds = [&](std::string_view words) { return head.find(words) != head.npos; };
   const bool is_link_status = holds("(UUID: GPU-") && holds(" Link 0: ") && holds(" GB/s");
-  return (is_link_status || holds_one_of(head, kOfLists)) && !holds_one_of(head, kOfLogs);
+  const bool is_excerpt = holds("rx_prio0_") || holds("rx_bytes_phy:");  // ethtool -S, by grep.
+  return (is_link_status || is_excerpt || holds_one_of(head, kOfLists)) &&
+         !holds_one_of(head, kOfLogs);
 }
 
 bool is_control(char c) {

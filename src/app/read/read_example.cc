@@ -130,7 +130,9 @@ Job read_example(std::string_view example, const LineMatcher& matcher) {
       has_companions = true;
     }
   }
-  if (log.find("counters") != log.npos || log.find("Errors: ") != log.npos) {
+  constexpr std::string_view kOfCounters[] = {"counters",      "Errors: ", "<inactive>", "GPU 0000",
+                                              "Power Limit  ", "gpuId ",   "rx_prio0_"};
+  if (holds_one_of(log, kOfCounters)) {
     for (PortCounter& counter : import_counters(log, 0, "log.txt").value) {
       companions.add(std::move(counter));
       has_companions = true;

@@ -14,6 +14,8 @@
 // changed fell, the readings are taken the other way round. Readings of devices without a name are
 // of any device, so none is the second of another.
 
+#include "diagnose/hardware/port_counters.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,7 +66,9 @@ const CounterMeaning* counter_meaning(std::string_view name) {
   const size_t at = key.find(kPriority);
   const size_t digit = at + kPriority.size();
   if (at != key.npos && digit < key.size() && is_digit(key[digit])) key[digit] = 'N';
-  const auto row = kByName.find(key);
+  auto row = kByName.find(key);
+  // What is the same in all sections is known without them.
+  if (row == kByName.end()) row = kByName.find(key.substr(key.find('/') + 1));
   return row == kByName.end() ? nullptr : row->second;
 }
 
@@ -252,8 +256,90 @@ std::string is_used(const PortUses& uses, const PortCounter& counter) {
 /// What became of a counter; empty: nothing that is known.
 struct CounterChange {
   std::string sort;
-  std::string what;  ///< "grew by 3", "is 17"
+  std::string what;  ///< "grew by 3", "is 17", "is active"
 };
+
+// States of GPUs, as nvidia-smi -q and listings of NVLinks show them.
+//
+//   HW Thermal Slowdown         : Active        → throttled, "is active"
+//   Current Power Limit         : 200.00 W
+//   Default Power Limit         : 700.00 W      → below, "is 200 W, by default 700 W"
+//   Link 0: <inactive> … Link 17: <inactive>    → links: "18 of 18 NVLinks are inactive"
+
+constexpr std::string_view kStates[] = {"throttled", "repair", "broken", "memory", "below"};
+
+/// ", its SM clock 345 of 1980 MHz"; empty: it is not known, or near to the most.
+std::string clock_words(const SeriesOfPlace& all, std::string_view device) {
+  int64_t now = INT64_MAX;
+  int64_t most = 0;
+  for (const auto& [key, series] : all) {
+    const std::string& name = std::get<2>(key);
+    if (std::get<0>(key) != device || (name != "SM" && !name.ends_with("/SM"))) continue;
+    for (const PortCounter* each : series) {
+      now = std::min(now, each->value);
+      most = std::max(most, each->value);
+    }
+  }
+  return most < 2 * now || now == INT64_MAX ? std::string()
+                                            : fmt::format(", its SM clock {} of {} MHz", now, most);
+}
+
+CounterChange state_of(const CounterMeaning& row, const CounterSeries& series,
+                       const SeriesOfPlace& all) {
+  const PortCounter& last = *series.back();
+  CounterChange change{std::string(row.effect), {}};
+  if (row.effect == "memory" && last.value > 0) change.what = fmt::format("is {}", last.value);
+  if (row.effect == "throttled" && last.value > 0) {
+    change.what = "is active" + clock_words(all, last.device);
+  }
+  if ((row.effect == "repair" || row.effect == "broken") && last.value > 0) change.what = "is yes";
+  if (row.effect != "below") return change;
+  const std::string section = last.name.substr(0, last.name.find('/') + 1);
+  const auto usual = all.find({last.device, last.port, section + std::string(row.limit)});
+  if (usual == all.end() || last.value >= usual->second.back()->value) return change;
+  change.what = fmt::format("is {} W, by default {} W{}", last.value, usual->second.back()->value,
+                            clock_words(all, last.device));
+  return change;
+}
+
+/// How many of a GPU's NVLinks are inactive, if some are: on all GPUs with the same number together.
+/// Where a link is up beside them, one that is down may be broken; where none is, the machine may
+/// have no bridge.
+std::vector<TableRow> inactive_links(const SeriesOfPlace& all, std::string_view host) {
+  struct Links {
+    size_t inactive = 0;
+    size_t all = 0;
+    const PortCounter* shown = nullptr;
+  };
+  std::map<std::string_view, Links> by_device;
+  bool some_up = false;
+  for (const auto& [key, series] : all) {
+    const PortCounter& last = *series.back();
+    if (last.name != "inactive") continue;
+    Links& links = by_device[last.device];
+    ++links.all;
+    some_up |= last.value == 0;
+    if (last.value > 0 && ++links.inactive == 1) links.shown = &last;
+  }
+  std::map<std::pair<size_t, size_t>, std::vector<std::string_view>> alike;
+  for (const auto& [device, links] : by_device) {
+    if (links.inactive > 0) alike[{links.inactive, links.all}].push_back(device);
+  }
+  std::vector<TableRow> rows;
+  for (const auto& [count, devices] : alike) {
+    std::vector<std::string> names(devices.begin(), devices.end());
+    const std::string who = few_of(names, 8, ", ");
+    const PortCounter& shown = *by_device[devices.front()].shown;
+    rows.push_back(
+        {{some_up ? "link_down" : "no_links", who, std::string(host), "NVLinks",
+          fmt::format("{} of {} NVLinks are inactive", count.first, count.second),
+          "the link is inactive", "", "", host.empty() ? who : fmt::format("{} on {}", who, host)},
+         {shown.where, shown.text},
+         -1,
+         std::string(host)});
+  }
+  return rows;
+}
 
 CounterChange change_of(const CounterMeaning& row, const CounterSeries& series) {
   const int64_t first = series.front()->value;
@@ -295,7 +381,7 @@ struct Weight {
 };
 
 Weight weight_of(const CounterMeaning& row, const CounterSeries& series, size_t values) {
-  constexpr std::string_view kEffects[] = {"fatal", "loss", "rate", "noted"};
+  constexpr std::string_view kEffects[] = {"fatal", "loss", "rate", "noted", "below"};
   const int64_t first = series.size() == 1 ? 0 : series.front()->value;
   return {std::ranges::find(kEffects, row.effect) - std::begin(kEffects), values < 2,
           first - series.back()->value};
@@ -322,9 +408,17 @@ std::vector<TableRow> in_order(std::vector<std::pair<Weight, TableRow>> weighed)
 
 std::vector<TableRow> port_counters(const Job& job) {
   std::map<CounterPlace, SeriesOfPlace> places;
+  // One device without a name is in a file whose counters have different names.
+  std::map<std::pair<std::string_view, std::string_view>, int> nameless;
   for (const PortCounter& counter : job.port_counters) {
-    std::string common = moment_in(counter.source).common;
-    if (counter.device.empty()) common += fmt::format(":{}:{}", counter.source, counter.where.line);
+    if (counter.device.empty()) ++nameless[{counter.source, counter.name}];
+  }
+  for (const PortCounter& counter : job.port_counters) {
+    Moment moment = moment_in(counter.source);
+    std::string common = std::move(moment.common);
+    const bool is_alone = counter.device.empty() &&
+                          (moment.words.empty() || nameless[{counter.source, counter.name}] > 1);
+    if (is_alone) common += fmt::format(":{}:{}", counter.source, counter.where.line);
     places[{std::move(common), counter.host}][{counter.device, counter.port, counter.name}]
         .push_back(&counter);
   }
@@ -338,7 +432,9 @@ std::vector<TableRow> port_counters(const Job& job) {
     }
     for (const auto& [key, series] : all) {
       const CounterMeaning* row = counter_meaning(std::get<2>(key));
-      const CounterChange change = row == nullptr ? CounterChange{} : change_of(*row, series);
+      if (row == nullptr || row->effect == "links") continue;
+      const bool is_state = equals_one_of(row->effect, kStates);
+      const CounterChange change = is_state ? state_of(*row, series, all) : change_of(*row, series);
       if (change.what.empty()) continue;
       const PortCounter& shown = *series.back();
       const auto known = uses.by_host.find({shown.host, shown.device});
@@ -361,13 +457,19 @@ std::vector<TableRow> port_counters(const Job& job) {
                    is_one || used != "yes" ? "" : shown.host});
     }
   }
-  return in_order(std::move(rows));
+  std::vector<TableRow> ordered = in_order(std::move(rows));
+  for (const auto& [place, all] : places) {
+    for (TableRow& row : inactive_links(all, place.second)) ordered.push_back(std::move(row));
+  }
+  return ordered;
 }
 
 constexpr Field kPortCounterFields[] = {
     {"sort", FieldType::Text,
-     "\"fatal\", \"loss\", \"degraded\", \"noted\": it grew so; \"total\": one reading alone."},
-    {"port", FieldType::Text, "\"mlx5_1 port 1\", \"GPU 0 link 3\"."},
+     "\"fatal\", \"loss\", \"degraded\", \"noted\": it grew so; \"total\": one reading alone; of a "
+     "GPU "
+     "\"throttled\", \"below\", \"repair\", \"broken\", \"memory\", \"link_down\", \"no_links\"."},
+    {"port", FieldType::Text, "\"mlx5_1 port 1\", \"GPU 0 link 3\", \"GPU 00000000:1B:00.0\"."},
     {"host"},
     {"counter", FieldType::Text, "As printed."},
     {"change", FieldType::Text, "\"grew by 3\", \"is at least 255\"."},
@@ -379,6 +481,8 @@ constexpr Field kPortCounterFields[] = {
 };
 
 }  // namespace
+
+bool tells_of_faults(std::string_view name) { return counter_meaning(name) != nullptr; }
 
 JobTable port_counter_table() { return {"port_counter", kPortCounterFields, port_counters}; }
 

@@ -33,6 +33,22 @@ struct Row {
 constexpr Row kRows[] = {
     {"grep over /sys", "/sys/class/infiniband/mlx5_1/ports/1/hw_counters/out_of_sequence:5123\n",
      "1:mlx5_1/1 out_of_sequence=5123\n"},
+    {"nvidia-smi -q: states, numbers with units, sections",
+     "GPU 00000000:1B:00.0\n    Product Name   : NVIDIA H100\n    Clocks Event Reasons\n"
+     "        HW Slowdown   : Not Active\n            HW Thermal Slowdown : Active\n"
+     "    Clocks Event Reasons Counters\n        HW Thermal Slowdown : 4711 us\n"
+     "    Remapped Rows\n        Pending   : Yes\n    GPU Power Readings\n"
+     "        Current Power Limit : 300.00 W\n        Default Power Limit : N/A\n",
+     "4:GPU 00000000:1B:00.0/-1 Clocks Event Reasons/HW Slowdown=0\n"
+     "5:GPU 00000000:1B:00.0/-1 Clocks Event Reasons/HW Thermal Slowdown=1\n"
+     "9:GPU 00000000:1B:00.0/-1 Remapped Rows/Pending=1\n"
+     "11:GPU 00000000:1B:00.0/-1 GPU Power Readings/Current Power Limit=300\n"},
+    {"nvidia-smi -q by grep names no GPU", "        HW Slowdown          : Active\n",
+     "1:a GPU/-1 HW Slowdown=1\n"},
+    {"dcgmi nvlink -s",
+     "GPUs:\n    gpuId 1:\n        U D X _\nNvSwitches:\n    physicalId 9:\n        D\n",
+     "3:GPU 1/0 inactive=0\n3:GPU 1/1 inactive=1\n"},
+    {"ethtool -S by grep names no device", "     rx_prio0_bytes: 7\n", "1:/-1 rx_prio0_bytes=7\n"},
     {"find with a blank", "./mlx5_1/ports/2/counters/link_downed 3\n",
      "1:mlx5_1/2 link_downed=3\n"},
     {"counters of a device", "/sys/class/infiniband/mlx5_1/hw_counters/lifespan:10\n",
