@@ -15,6 +15,7 @@
 #include "diagnose/calls/ras_series.h"
 #include "diagnose/calls/uncompared.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/hardware/port_counters.h"
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/stacks_apart.h"
 #include "log/event.h"
@@ -129,7 +130,10 @@ std::string why_unusable(const Job& job, bool has_dumps) {
     return "Processes tore each other's lines, so that none of them is sure: nothing to judge.";
   }
   const std::string instead = instead_words(job);
-  return instead.empty() ? "No line of NCCL was found: nothing to judge." : instead;
+  if (!instead.empty()) return instead;
+  if (losses.recognised > 0) return "No line of NCCL was found: nothing to judge.";
+  return fmt::format("{}, none of NCCL or of other evidence that is read here: nothing to judge.",
+                     plural(static_cast<int64_t>(losses.lines), "line"));
 }
 
 std::string lines_words(const Job& job) {
@@ -212,10 +216,10 @@ std::string counter_words(const Faultless& of) {
   std::set<std::string_view> gpus;
   std::set<std::tuple<std::string_view, std::string_view, int, std::string_view>> different;
   bool are_links = true;
-  bool is_nameless = false;
+  bool are_telling = false;
   for (const PortCounter& each : of.job.port_counters) {
     are_links &= each.name == "inactive";
-    is_nameless |= each.device.empty();
+    are_telling |= tells_of_faults(each.name);
     gpus.insert(each.device);
     different.emplace(each.host, each.device, each.port, each.name);
   }
@@ -224,7 +228,12 @@ std::string counter_words(const Faultless& of) {
     return fmt::format("{} of {} are up; their speed says nothing of errors.",
                        plural(count, "NVLink"), plural(std::ssize(gpus), "GPU"));
   }
-  if (is_nameless || std::cmp_equal(different.size(), count)) {
+  const bool is_once = std::cmp_equal(different.size(), count);
+  if (!are_telling) {
+    return fmt::format("{} read{}; none that tells of faults is among them.",
+                       plural(count, "counter"), is_once ? " once" : "");
+  }
+  if (is_once) {
     return fmt::format("{} read once; those that tell of faults are all zero.",
                        plural(count, "counter"));
   }

@@ -37,7 +37,8 @@ FactValue ask_nccl(const Job& job, const Instance&) {
   if (job.losses.count(Loss::LineInDoubt) + job.losses.count(Loss::LineTorn) > 0) {
     return open("Processes wrote into each other's lines; which of them NCCL printed is not sure.");
   }
-  return open("No line of the log was printed by NCCL itself.", job.losses.recognised > 0);
+  return open("No line of the log was printed by NCCL itself.",
+              job.losses.recognised > 0 || !job.port_counters.empty());
 }
 
 FactValue ask_init(const Job& job, const Instance&) {
@@ -272,7 +273,47 @@ std::string with_subsystems(const Job& job, std::string_view subsystems) {
                      one_file_per_process(job));
 }
 
+/// Every line that is known is of a command whose output people keep beside logs, or of stacks.
+bool is_evidence_alone(const Job& job) {
+  constexpr std::string_view kStacks[] = {"python_stack", "py_spy_", "gdb_", "cuda_gdb_",
+                                          "stack_of_rank"};
+  bool is_some = !job.port_counters.empty();
+  for (const SpeakerLog& log : job.logs) {
+    is_some |= static_cast<bool>(log.stack_lines);
+    for (const auto& entry : log.records) {
+      const Kind& kind = all_kinds()[entry.first];
+      const bool is_evidence =
+          kind.library == Library::Pasted || starts_with_one_of(kind.name, kStacks);
+      if (!is_evidence) return false;
+      is_some = true;
+    }
+  }
+  return is_some;
+}
+
+/// What helps beside such evidence, a sentence; empty: the logs are more than that.
+std::string capture_beside(const Job& job) {
+  if (!is_evidence_alone(job)) return {};
+  const auto has_stacks = [](const SpeakerLog& log) { return static_cast<bool>(log.stack_lines); };
+  const auto says = [&](std::string_view fact) { return is_yes(find_fact(fact)->ask(job, {})); };
+  if (says("job.analysis_lacking") || says("job.analysis_mismatch")) {
+    return "The dumps themselves, of all ranks and with their times, and what the program printed.";
+  }
+  if (says("job.rank_stacks")) return {};  // They are there of main threads.
+  if (std::ranges::any_of(job.logs, has_stacks)) {
+    return "The stacks of all threads of every rank, twice, some seconds apart: py-spy dump "
+           "--native --pid PID, or gdb -p PID -batch -ex 'thread apply all bt'.";
+  }
+  if (!job.port_counters.empty()) {
+    return "The same reading again some minutes later, with its time and its host; and what the "
+           "program printed.";
+  }
+  return "What the program printed at that time, on which host this was, and what ncclog doctor "
+         "says there.";
+}
+
 std::string capture_usual_lines(const Job& job) {
+  if (std::string beside = capture_beside(job); !beside.empty()) return beside;
   return "Set NCCL_DEBUG=INFO on all ranks; " + one_file_per_process(job) + ".";
 }
 
@@ -445,6 +486,11 @@ CaptureAdvice capture_advice(const Job& job, std::span<const Fact* const> open) 
   }
   const bool calls = captures.contains(capture_calls);
   const bool setup = captures.contains(capture_setup);
+  std::string beside = capture_beside(job);
+  if (captures.contains(capture_usual_lines) && !beside.empty()) {
+    advice.steps.insert(advice.steps.begin(), std::move(beside));
+    return advice;
+  }
   if (calls || setup || captures.contains(capture_usual_lines) ||
       captures.contains(capture_all_ranks)) {
     add_nccl_settings(job, calls ? kCallSubsystems : setup ? kSetupSubsystems : "", advice);

@@ -228,13 +228,19 @@ std::string threads_summary(const Job& job) {
   if (!rank_stacks(job).empty()) return {};
   int64_t threads = 0;
   std::set<std::string> functions;
+  bool has_native = false;
   for (const SpeakerLog& log : job.logs) {
     if (!log.stack_lines) continue;
     bool is_open = false;
+    bool is_first = true;
     for (const Record record : *log.stack_lines) {
       const std::string text = record.text();
       const StackLine line = parse_stack_line(text, parse_prefix(text).length);
-      if (line.kind == StackLine::Kind::Thread) {
+      // An excerpt may begin in the middle of a stack.
+      const bool begins_cut = is_first && line.kind == StackLine::Kind::Frame && line.is_native;
+      is_first = false;
+      has_native |= line.is_native;
+      if (line.kind == StackLine::Kind::Thread || begins_cut) {
         ++threads;
         is_open = true;
       }
@@ -246,7 +252,12 @@ std::string threads_summary(const Job& job) {
       is_open = false;  // The innermost one tells.
     }
   }
-  if (functions.empty()) return {};
+  if (threads == 0 || (functions.empty() && !has_native)) return {};
+  if (functions.empty()) {
+    return fmt::format(
+        "Stacks of {}, no main one and nothing of NCCL among them: they accuse nobody.",
+        plural(threads, "thread"));
+  }
   const std::vector<std::string> names(functions.begin(), functions.end());
   return fmt::format(
       "Stacks of {}, of no main one, in {}: they accuse nobody, and an idle proxy waits by design.",

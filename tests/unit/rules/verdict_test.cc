@@ -197,7 +197,11 @@ struct NothingRow {
 
 constexpr NothingRow kNothing[] = {
     {"", "There is no line to judge."},
-    {"hello\nworld\n", "No line of NCCL was found: nothing to judge."},
+    {"hello\nworld\n",
+     "2 lines, none of NCCL or of other evidence that is read here: nothing to judge."},
+    {"Thread 9 (Thread 0x7f00 (LWP 4242)):\n"
+     "#0  0x00007f01 in epoll_wait () from /lib64/libc.so.6\n",
+     "Stacks of 1 thread, no main one and nothing of NCCL among them: they accuse nobody."},
     {"Validation:  33%|###       | 1/3 [00:01<00:02,  1.16it/s]\n",
      "No line of NCCL was found: nothing to judge."},
     {"Thread 9 (Thread 0x7f00 (LWP 4242)):\n"
