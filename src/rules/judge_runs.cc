@@ -179,7 +179,7 @@ Diagnosis judge_runs(const Rulebook& rulebook, const Job& read, SplitRuns split,
   add_of_no_run(said_of_all(rulebook, read, std::move(further), diagnosis.overlays));
   add_of_no_run(said_of_nobody(rulebook, split.rest, diagnosis.overlays));
   diagnosis.findings = order_by_cause(std::move(findings));
-  diagnosis.verdict = joined_verdict(all, read);
+  diagnosis.verdict = within_hosts(joined_verdict(all, read), read);
   for (const Finding& finding : diagnosis.findings) {
     if (of_no_run.contains(finding.id)) weigh(finding, diagnosis.verdict);
   }

@@ -15,6 +15,7 @@
 #include "diagnose/calls/ras_series.h"
 #include "diagnose/calls/uncompared.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/facts/missing_hosts.h"
 #include "diagnose/hardware/port_counters.h"
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/stacks_apart.h"
@@ -392,12 +393,9 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
 
 namespace {
 
-/// What was not kept may hold another fault, or the only one.
-Verdict with_cap(Verdict verdict, const Job& job) {
-  const uint64_t left_out = job.losses.count(Loss::ProcessesDropped);
-  if (left_out == 0) return verdict;
-  const std::string cap = fmt::format("; {} of processes beyond {} left out.",
-                                      plural(left_out, "line"), job.logs.size());
+/// What is not here may hold another fault, or the only one.
+Verdict with_limit(Verdict verdict, const std::string& limit) {
+  const std::string cap = "; " + limit + ".";
   const size_t room = kMaxHeadline - cap.size();
   verdict.headline = without_stop(fitted_headline(verdict.headline, room)) + cap;
   if (verdict.status == VerdictStatus::Clean) verdict.status = VerdictStatus::NothingFound;
@@ -424,7 +422,18 @@ Verdict verdict_of(const std::vector<Finding>& findings, const Job& job) {
 }  // namespace
 
 Verdict make_verdict(const std::vector<Finding>& findings, const Job& job) {
-  return with_cap(verdict_of(findings, job), job);
+  Verdict verdict = within_hosts(verdict_of(findings, job), job);
+  const uint64_t left_out = job.losses.count(Loss::ProcessesDropped);
+  if (left_out == 0) return verdict;
+  return with_limit(std::move(verdict), fmt::format("{} of processes beyond {} left out",
+                                                    plural(left_out, "line"), job.logs.size()));
+}
+
+Verdict within_hosts(Verdict verdict, const Job& job) {
+  const size_t missing = missing_hosts(job).size();
+  if (missing == 0) return verdict;
+  const size_t all = job.expected_hosts.size();
+  return with_limit(std::move(verdict), fmt::format("seen on {} of {} hosts", all - missing, all));
 }
 
 void mention_suppressed(const std::vector<OverlayEffect>& overlays, Verdict& verdict) {

@@ -62,8 +62,11 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings);
 /// that failed; else a warning makes it suspicious. Without either, the job is clean if it evidently
 /// finished; else nothing was found in what the lines cover, or, where neither NCCL was heard nor
 /// steps or an end were seen, nothing can be judged. Where lines of too many processes were left out,
-/// the headline says so, and nothing is clean.
+/// or hosts are missing, the headline says so, and nothing is clean.
 Verdict make_verdict(const std::vector<Finding>& findings, const Job& job);
+
+/// The verdict with how many of the hosts it rests on, where no line comes from some.
+Verdict within_hosts(Verdict verdict, const Job& job);
 
 /// Where nothing was found but an overlay suppresses an error or a warning, the headline says so.
 void mention_suppressed(const std::vector<OverlayEffect>& overlays, Verdict& verdict);

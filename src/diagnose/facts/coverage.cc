@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "diagnose/calls/quiet_ranks.h"
+#include "diagnose/facts/missing_hosts.h"
 #include "model/ledger/call_ledger.h"
 #include "model/ledger/watchdog_works.h"
 
@@ -197,16 +198,8 @@ FactValue ask_all_ranks(const Job& job, const Instance&) {
               true);
 }
 
-/// "n07" of "n07.cluster.example": both may name one host.
-std::string_view short_name(std::string_view host) { return host.substr(0, host.find('.')); }
-
 FactValue ask_expected_hosts(const Job& job, const Instance&) {
-  std::vector<std::string> missing;
-  std::set<std::string_view> seen;
-  for (const std::string& host : job.hosts) seen.insert(short_name(host));
-  for (const std::string& host : job.expected_hosts) {
-    if (!seen.contains(short_name(host))) missing.push_back(host);
-  }
+  const std::vector<std::string> missing = missing_hosts(job);
   if (missing.empty()) return yes({});
   constexpr size_t kMostNamed = 8;
   const size_t named = std::min(missing.size(), kMostNamed);
@@ -460,6 +453,16 @@ std::string bytes_text(double bytes) {
 }
 
 }  // namespace
+
+std::vector<std::string> missing_hosts(const Job& job) {
+  // "n07" of "n07.cluster.example": both may name one host.
+  const auto short_name = [](std::string_view host) { return host.substr(0, host.find('.')); };
+  std::set<std::string_view> seen;
+  for (const std::string& host : job.hosts) seen.insert(short_name(host));
+  std::vector<std::string> missing = job.expected_hosts;
+  std::erase_if(missing, [&](const std::string& host) { return seen.contains(short_name(host)); });
+  return missing;
+}
 
 bool has_spoken(const Job& job, Subsystem subsystem) {
   return std::ranges::any_of(job.processes, [&](const Process& process) {
