@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/posix.h"
@@ -104,6 +106,53 @@ std::vector<std::string> expand_host_list(std::string_view list, const std::stri
     }
   }
   return hosts;
+}
+
+std::string folded_hosts(std::span<const std::string> hosts) {
+  // What stands before the number at the end, and how long that is: "n01" → n, 2.
+  std::map<std::pair<std::string, size_t>, std::set<int64_t>> families;
+  std::vector<std::string> parts;
+  for (const std::string& host : hosts) {
+    const size_t end = host.find_last_not_of("0123456789") + 1;
+    const auto number = parse_int(std::string_view(host).substr(end));
+    if (number) {
+      families[{host.substr(0, end), host.size() - end}].insert(*number);
+    } else {
+      parts.push_back(host);
+    }
+  }
+  for (const auto& [family, numbers] : families) {
+    const auto& [name, width] = family;
+    std::vector<std::string> ranges;
+    for (auto it = numbers.begin(); it != numbers.end();) {
+      const int64_t first = *it;
+      int64_t last = first;
+      while (++it != numbers.end() && *it == last + 1) ++last;
+      ranges.push_back(fmt::format("{:0{}}", first, width));
+      if (last > first) ranges.back() += fmt::format("-{:0{}}", last, width);
+    }
+    const std::string all = join(ranges, ",");
+    parts.push_back(numbers.size() == 1 ? name + all : fmt::format("{}[{}]", name, all));
+  }
+  return join(parts, ",");
+}
+
+std::string with_host(std::string_view pattern, std::string_view host) {
+  std::string text(pattern);
+  for (size_t at = 0; (at = text.find("%h", at)) != text.npos; at += host.size()) {
+    text.replace(at, 2, host);
+  }
+  return text;
+}
+
+std::string with_open_host(std::string_view text, std::string_view host) {
+  std::string open(text);
+  const auto ends_name = [&](size_t at) { return at >= open.size() || !is_alnum(open[at]); };
+  for (size_t at = 0; (at = open.find(host, at)) != open.npos; at += 2) {
+    const bool is_name = (at == 0 || ends_name(at - 1)) && ends_name(at + host.size());
+    if (is_name) open.replace(at, host.size(), "%h");
+  }
+  return open;
 }
 
 std::string own_host_name() {

@@ -5,7 +5,7 @@
 //   srun … ncclog scan … -o n3.part     late: stopped after 600 s
 //
 // No shell is involved: arguments are what they are. What a program writes goes to a file of its
-// own, from which the first line is told if it fails.
+// own, from which the line that tells the reason is told if it fails.
 
 #pragma once
 
@@ -28,7 +28,7 @@ enum class TaskState { Done, Failed, Late };
 struct TaskEnd {
   TaskState state = TaskState::Failed;
   int status = -1;     ///< Its exit status; -1: it was killed, or could not be started.
-  std::string reason;  ///< What it said, one line that may hold any bytes; empty: nothing.
+  std::string reason;  ///< What was said of it, a line that may hold any bytes; empty: nothing.
 };
 
 /// How far a set of tasks is.
@@ -46,8 +46,9 @@ struct TaskLimits {
   double seconds = 600;  ///< From the start of the first to when those that still run are stopped.
 };
 
-/// Runs all of them; by task, how each ended. `show` is called often. A signal that ends ncclog ends
-/// them as well.
+/// Runs all of them; by task, how each ended. `show` is called often. SIGINT, SIGTERM and SIGHUP are
+/// passed on to them as SIGTERM, and end ncclog once they have ended; SIGKILL of ncclog reaches them
+/// as SIGTERM, too.
 std::vector<TaskEnd> run_tasks(std::span<const HostTask> tasks, const TaskLimits& limits,
                                const std::function<void(const TaskProgress& progress)>& show);
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -45,54 +46,123 @@ struct ClusterOptions {
   std::optional<Launcher> print;
 };
 
-/// Nodes on which to scan, and how srun comes to them.
-struct Nodes {
-  std::vector<std::string> hosts;
-  std::string job;  ///< An allocation that still holds them; empty: srun has to ask for one.
+/// A node on which to scan, and how srun comes to it.
+struct Node {
+  std::string host;
+  std::string job;  ///< An allocation that still holds it; empty: srun has to ask for one.
 };
 
-/// "node list of a job that runs" by squeue, of one that ended by sacct.
+using Nodes = std::vector<Node>;
+
+std::vector<std::string> hosts_of(const Nodes& nodes) {
+  std::vector<std::string> hosts;
+  for (const Node& node : nodes) hosts.push_back(node.host);
+  return hosts;
+}
+
+/// What a tool of Slurm prints; empty where it cannot be asked, or has no answer.
+std::string answer_of(const std::vector<std::string>& arguments) {
+  constexpr size_t kMostOutput = size_t{1} << 20;
+  int status = 0;
+  try {
+    std::string output = output_of(arguments, kMostOutput, status);
+    return status == 0 ? output : std::string();
+  } catch (const Error&) {
+    return {};  // It is not installed.
+  }
+}
+
+void add_nodes(std::string_view list, const std::string& where, const std::string& job,
+               Nodes& nodes) {
+  for (std::string& host : expand_host_list(list, where)) {
+    if (std::ranges::find(nodes, host, &Node::host) == nodes.end())
+      nodes.push_back({std::move(host), job});
+  }
+}
+
+/// "4711 RUNNING n[1-2]", a line for each part of a job and each task of an array. One that does not
+/// run names the nodes on which it ran, as long as the controller remembers it.
+Nodes nodes_by_squeue(const std::string& job, std::string& state) {
+  Nodes nodes;
+  const std::string answer =
+      answer_of({"squeue", "--noheader", "--jobs=" + job, "--states=all", "--format=%A %T %N"});
+  for (const std::string_view line : split(answer, '\n')) {
+    const auto words = split_blanks(line);
+    if (words.size() < 2) continue;
+    state = words[1];
+    const std::string allocation = state == "RUNNING" ? std::string(words[0]) : "";
+    if (words.size() > 2) add_nodes(words[2], "squeue", allocation, nodes);
+  }
+  return nodes;
+}
+
+/// "   NodeList=n[1-2]"
+Nodes nodes_by_scontrol(const std::string& job) {
+  Nodes nodes;
+  const std::string answer = answer_of({"scontrol", "show", "job", job});
+  for (const std::string_view line : split(answer, '\n')) {
+    constexpr std::string_view kKey = "NodeList=";
+    const std::string_view text = trim(line);
+    if (!text.starts_with(kKey)) continue;
+    const std::string_view list = text.substr(kKey.size());
+    if (!list.empty() && list != "(null)") add_nodes(list, "scontrol", {}, nodes);
+  }
+  return nodes;
+}
+
+Nodes nodes_by_sacct(const std::string& job) {
+  Nodes nodes;
+  const std::string answer = answer_of({"sacct", "--noheader", "--allocations", "--parsable2",
+                                        "--jobs=" + job, "--format=NodeList"});
+  for (const std::string_view line : split(answer, '\n')) {
+    const std::string_view list = trim(line);
+    if (!list.empty() && list != "None assigned") add_nodes(list, "sacct", {}, nodes);
+  }
+  return nodes;
+}
+
+/// Of a job that runs by squeue; of one that ended by whoever still remembers it.
 Nodes nodes_of_job(const std::string& job) {
   if (job.empty() || !std::ranges::all_of(job, is_digit)) {
     throw Error(fmt::format("not the number of a job: '{}'", printable(job)), "--jobid");
   }
-  constexpr size_t kMostOutput = size_t{1} << 20;
-  int status = 0;
-  const std::string running =
-      output_of({"squeue", "--noheader", "--jobs=" + job, "--states=RUNNING", "--format=%N"},
-                kMostOutput, status);
-  if (status == 0 && !trim(running).empty()) {
-    return {expand_host_list(trim(running), "squeue"), job};
+  std::string state;
+  Nodes nodes = nodes_by_squeue(job, state);
+  if (nodes.empty()) nodes = nodes_by_scontrol(job);
+  if (nodes.empty()) nodes = nodes_by_sacct(job);
+  if (nodes.empty()) {
+    const bool is_known = !state.empty();
+    throw Error(is_known ? fmt::format("it has no nodes; Slurm calls it {}", printable(state))
+                         : "Slurm does not tell on which nodes it ran",
+                "job " + job, "name them: --nodelist");
   }
-  const std::string ended = output_of(
-      {"sacct", "--noheader", "--allocations", "--parsable2", "--jobs=" + job, "--format=NodeList"},
-      kMostOutput, status);
-  const std::string_view list = trim(ended);
-  if (status != 0 || list.empty() || list == "None assigned") {
-    throw Error("Slurm does not tell on which nodes it ran", "job " + job, "name them: --nodelist");
-  }
-  return {expand_host_list(list.substr(0, list.find('\n')), "sacct"), {}};
+  return nodes;
 }
 
 /// Those of the allocation in which this runs, if any.
 Nodes own_nodes() {
+  Nodes nodes;
   const std::string list = environment_variable("SLURM_JOB_NODELIST");
-  if (list.empty()) return {};
-  return {expand_host_list(list, "SLURM_JOB_NODELIST"), environment_variable("SLURM_JOB_ID")};
+  if (!list.empty())
+    add_nodes(list, "SLURM_JOB_NODELIST", environment_variable("SLURM_JOB_ID"), nodes);
+  return nodes;
 }
 
 Nodes find_nodes(const ClusterOptions& options) {
-  Nodes own = own_nodes();
+  const Nodes own = own_nodes();
   if (!options.nodelist.empty()) {
-    Nodes named{expand_host_list(options.nodelist, "--nodelist"), options.jobid};
-    const bool are_own = std::ranges::all_of(named.hosts, [&](const std::string& host) {
-      return std::ranges::find(own.hosts, host) != own.hosts.end();
+    Nodes named;
+    add_nodes(options.nodelist, "--nodelist", options.jobid, named);
+    const bool are_own = std::ranges::all_of(named, [&](const Node& node) {
+      return std::ranges::find(own, node.host, &Node::host) != own.end();
     });
-    if (options.jobid.empty() && are_own) named.job = own.job;
+    if (options.jobid.empty() && are_own) {
+      for (Node& node : named) node.job = own.front().job;
+    }
     return named;
   }
   if (!options.jobid.empty()) return nodes_of_job(options.jobid);
-  if (!own.hosts.empty()) return own;
+  if (!own.empty()) return own;
   throw Error("no nodes named", "cluster", "--jobid JOB, --nodelist LIST, or inside an allocation");
 }
 
@@ -112,31 +182,42 @@ std::string own_program() {
   return error ? "ncclog" : program.string();
 }
 
+std::string program_of(const ClusterOptions& options) {
+  return options.program.empty() ? own_program() : options.program;
+}
+
+/// A remote shell begins in the home folder, wherever this one stands.
+std::string whole_path(const std::string& path) {
+  return fs::absolute(path).lexically_normal().string();
+}
+
+void add_rules(const ClusterOptions& options, std::vector<std::string>& arguments) {
+  for (const std::string& rules : options.analyze.rules) {
+    arguments.insert(arguments.end(), {"--rules", options.print ? whole_path(rules) : rules});
+  }
+}
+
 /// What a node runs; `output` is the file of its part, `more` stands before the paths.
 std::vector<std::string> scan_arguments(const ClusterOptions& options, const std::string& output,
                                         std::vector<std::string> more) {
-  std::vector<std::string> arguments = {options.program.empty() ? own_program() : options.program,
-                                        "scan", "--output", output};
-  for (const std::string& rules : options.analyze.rules) {
-    arguments.insert(arguments.end(), {"--rules", rules});
-  }
+  std::vector<std::string> arguments = {program_of(options), "scan", "--output", output};
+  add_rules(options, arguments);
   if (options.analyze.input.threads > 0) {
     arguments.insert(arguments.end(), {"--threads", std::to_string(options.analyze.input.threads)});
   }
   std::ranges::move(more, std::back_inserter(arguments));
   arguments.emplace_back("--");
-  // A remote shell begins in the home folder, wherever this one stands.
   for (const std::string& path : options.analyze.input.paths) {
-    arguments.push_back(options.print ? fs::absolute(path).lexically_normal().string() : path);
+    arguments.push_back(options.print ? whole_path(path) : path);
   }
   return arguments;
 }
 
-std::vector<std::string> srun_arguments(const ClusterOptions& options, const Nodes& nodes,
-                                        const std::string& host) {
-  std::vector<std::string> arguments = {"srun", "--nodes=1", "--ntasks=1", "--nodelist=" + host};
-  if (!nodes.job.empty()) {
-    arguments.insert(arguments.end(), {"--jobid=" + nodes.job, "--overlap"});
+std::vector<std::string> srun_arguments(const ClusterOptions& options, const Node& node) {
+  std::vector<std::string> arguments = {"srun", "--nodes=1", "--ntasks=1",
+                                        "--nodelist=" + node.host};
+  if (!node.job.empty()) {
+    arguments.insert(arguments.end(), {"--jobid=" + node.job, "--overlap"});
   }
   std::ranges::copy(options.srun, std::back_inserter(arguments));
   return arguments;
@@ -151,33 +232,32 @@ std::vector<std::string> joined(std::vector<std::string> a, const std::vector<st
 
 std::string printed_scans(const ClusterOptions& options, const Nodes& nodes,
                           const std::string& parts) {
-  const std::string folder = fs::absolute(parts).lexically_normal().string();
+  const std::string folder = whole_path(parts);
   std::string lines = shell_text(std::vector<std::string>{"mkdir", "-m", "700", folder}) + "\n";
   size_t number = 0;
-  for (const std::string& host : nodes.hosts) {
+  for (const Node& node : nodes) {
     std::vector<std::string> more;
     ++number;
-    if (options.shared) more = {"--share", fmt::format("{}/{}", number, nodes.hosts.size())};
-    const auto scan = scan_arguments(options, folder + "/" + host + ".part", std::move(more));
+    if (options.shared) more = {"--share", fmt::format("{}/{}", number, nodes.size())};
+    const auto scan = scan_arguments(options, folder + "/" + node.host + ".part", std::move(more));
     switch (*options.print) {
       case Launcher::Srun:
-        lines += shell_text(joined(srun_arguments(options, nodes, host), scan)) + " &\n";
+        lines += shell_text(joined(srun_arguments(options, node), scan)) + " &\n";
         break;
       case Launcher::Mpirun:
-        lines += shell_text(joined({"mpirun", "-np", "1", "--host", host}, scan)) + " &\n";
+        lines += shell_text(joined({"mpirun", "-np", "1", "--host", node.host}, scan)) + " &\n";
         break;
       case Launcher::Ssh:
-        // The remote shell reads the line once more.
-        lines += shell_text(std::vector<std::string>{"ssh", host, shell_text(scan)}) + " &\n";
+        // The remote shell reads the line once more; ssh itself would stop where it reads.
+        lines +=
+            shell_text(std::vector<std::string>{"ssh", "-n", node.host, shell_text(scan)}) + " &\n";
         break;
     }
   }
-  std::string expected;
-  for (const std::string& host : nodes.hosts) expected += (expected.empty() ? "" : ",") + host;
-  return lines + "wait\n" +
-         shell_text(
-             std::vector<std::string>{"ncclog", "analyze", folder, "--expect-hosts", expected}) +
-         "\n";
+  std::vector<std::string> merge = {program_of(options), "analyze"};
+  add_rules(options, merge);
+  merge = joined(merge, {folder, "--expect-hosts", folded_hosts(hosts_of(nodes))});
+  return lines + "wait\n" + shell_text(merge) + "\n";
 }
 
 /// A line of its own on a terminal, which the next one overwrites.
@@ -207,23 +287,28 @@ class RoundLine {
   std::string last_;
 };
 
-/// One round: which nodes gave a part of that ending.
-std::vector<std::string> run_round(const ClusterOptions& options, const Nodes& nodes,
-                                   const std::vector<std::string>& hosts,
-                                   const std::vector<std::string>& more, std::string_view ending,
-                                   const fs::path& folder, Console& console) {
+/// A round of scans.
+struct Round {
+  std::vector<std::string> parts;  ///< Of the nodes that gave one.
+  std::string failures;            ///< "n[1-3]: no such file or folder", a line for each reason.
+};
+
+/// One round; parts have that ending.
+Round run_round(const ClusterOptions& options, const Nodes& nodes,
+                const std::vector<std::string>& more, std::string_view ending,
+                const fs::path& folder, Console& console) {
   std::vector<HostTask> tasks;
   std::vector<std::string> files;
-  for (const std::string& host : hosts) {
-    files.push_back(folder / fmt::format("{}{}.part", host, ending));
+  for (const Node& node : nodes) {
+    files.push_back(folder / fmt::format("{}{}.part", node.host, ending));
     std::vector<std::string> further = more;
     if (options.shared && more.empty()) {
-      further = {"--share", fmt::format("{}/{}", tasks.size() + 1, hosts.size())};
+      further = {"--share", fmt::format("{}/{}", tasks.size() + 1, nodes.size())};
     }
-    tasks.push_back({host,
-                     joined(srun_arguments(options, nodes, host),
+    tasks.push_back({node.host,
+                     joined(srun_arguments(options, node),
                             scan_arguments(options, files.back(), std::move(further))),
-                     folder / fmt::format("{}{}.out", host, ending)});
+                     folder / fmt::format("{}{}.out", node.host, ending)});
   }
   std::vector<TaskEnd> ends;
   {
@@ -233,28 +318,38 @@ std::vector<std::string> run_round(const ClusterOptions& options, const Nodes& n
                       .seconds = static_cast<double>(options.time_limit)},
                      [&](const TaskProgress& progress) { line.show(progress); });
   }
-  std::vector<std::string> parts;
+  Round round;
+  // By reason, with the host's own name left open in it: who failed so.
+  std::map<std::string, std::vector<std::string>> failed;
   for (size_t i = 0; i < tasks.size(); ++i) {
     std::error_code ignored;
     // A part is renamed when it is whole: it is there, or it is not.
     if (fs::exists(files[i], ignored)) {
-      parts.push_back(files[i]);
+      round.parts.push_back(files[i]);
       continue;
     }
-    const std::string why = ends[i].state == TaskState::Late
-                                ? fmt::format("not done after {} s", options.time_limit)
-                            : ends[i].reason.empty() ? fmt::format("exit status {}", ends[i].status)
-                                                     : printable(ends[i].reason);
-    console.err += fmt::format("ncclog: {}: {}\n", tasks[i].host, why);
+    std::string why = printable(ends[i].reason);
+    if (ends[i].state == TaskState::Late) {
+      why =
+          fmt::format("not done after {} s{}{}", options.time_limit, why.empty() ? "" : ": ", why);
+    }
+    if (why.empty()) why = fmt::format("exit status {}", ends[i].status);
+    failed[with_open_host(why, tasks[i].host)].push_back(tasks[i].host);
   }
-  return parts;
+  for (const auto& [why, hosts] : failed) {
+    round.failures += fmt::format("{}: {}\n", folded_hosts(hosts),
+                                  hosts.size() == 1 ? with_host(why, hosts.front()) : why);
+  }
+  return round;
 }
 
-/// Hosts that have what is asked for.
-std::vector<std::string> hosts_of(const Requests& asked) {
+/// Those that have what is asked for.
+Nodes nodes_asked(const Requests& asked, const Nodes& nodes) {
   std::set<std::string> hosts;
   for (const Request& request : asked) hosts.insert(request.host);
-  return {hosts.begin(), hosts.end()};
+  Nodes chosen = nodes;
+  std::erase_if(chosen, [&](const Node& node) { return !hosts.contains(node.host); });
+  return chosen;
 }
 
 /// Each round may ask for what only the answers before it make worth asking.
@@ -268,7 +363,8 @@ ExitStatus cluster(const ClusterOptions& options, Console& console) {
     throw Error("no launcher named", "cluster", "--slurm runs it; --print shows what to run");
   }
   const Nodes nodes = find_nodes(options);
-  if (nodes.job.empty()) leave_allocation();
+  const bool wants_own = std::ranges::any_of(nodes, &std::string::empty, &Node::job);
+  if (wants_own) leave_allocation();
   if (options.print) {
     const std::string folder = options.parts.empty() ? "ncclog-parts" : options.parts;
     console.out += printed_scans(options, nodes, folder);
@@ -280,32 +376,50 @@ ExitStatus cluster(const ClusterOptions& options, Console& console) {
                                Error("no folder for parts can be made there", where,
                                      "--parts DIR names a place that all nodes see"));
   if (options.keep_parts) parts_folder.keep();
-  const fs::path& folder = parts_folder.path();
-  std::vector<std::string> parts = run_round(options, nodes, nodes.hosts, {}, {}, folder, console);
-  const bool all_came = parts.size() == nodes.hosts.size();
-  if (parts.empty()) {
-    throw Error(fmt::format("none of {} nodes gave a part", nodes.hosts.size()), "cluster");
+  const fs::path folder = parts_folder.path().lexically_normal();
+  const auto tell = [&](const std::string& failures) {
+    for (const std::string_view line : split(failures, '\n')) {
+      if (!line.empty()) console.err += fmt::format("ncclog: {}\n", line);
+    }
+  };
+  Round scans = run_round(options, nodes, {}, {}, folder, console);
+  if (scans.parts.empty()) {
+    std::string why = scans.failures.substr(0, scans.failures.size() - 1);
+    for (size_t at = 0; (at = why.find('\n', at)) != why.npos;) why.replace(at, 1, "; ");
+    throw Error(fmt::format("none of {} nodes gave a part", nodes.size()), "cluster", why);
   }
+  tell(scans.failures);
+  const bool all_came = scans.parts.size() == nodes.size();
   AnalyzeOptions merging = options.analyze;
-  merging.input.expected_hosts = nodes.hosts;
+  merging.input.expected_hosts = hosts_of(nodes);
+  merging.input.paths = std::move(scans.parts);
   const AnalyzedLogs* logs = nullptr;
   for (int round = 1;; ++round) {
-    merging.input.paths = parts;
-    logs = &console.keep([&] { return run_pipeline(merging, console.progress); });
+    logs = &console.keep([&] {
+      AnalyzedLogs all = run_pipeline(merging, console.progress);
+      // What is removed is no place to look at.
+      if (!options.keep_parts) all.report.logs.clear();
+      return all;
+    });
     const Requests& asked = *logs->read.asked;
     if (asked.empty() || round == kMostRounds) break;
     const std::string requests = folder / fmt::format("requests-{}", round);
     write_requests(asked, options.analyze, requests);
-    const std::vector<std::string> answers =
-        run_round(options, nodes, hosts_of(asked), {"--answer", requests},
-                  fmt::format(".answers-{}", round), folder, console);
-    if (answers.empty()) break;
-    parts.insert(parts.end(), answers.begin(), answers.end());
+    const Round answers = run_round(options, nodes_asked(asked, nodes), {"--answer", requests},
+                                    fmt::format(".answers-{}", round), folder, console);
+    tell(answers.failures);
+    if (answers.parts.empty()) break;
+    std::ranges::copy(answers.parts, std::back_inserter(merging.input.paths));
   }
   const ExitStatus status = write_analysis(*logs, merging, console);
   if (options.keep_parts)
     console.err += fmt::format("parts are in {}\n", printable(folder.native()));
-  return status == ExitStatus::Fine && !all_came ? ExitStatus::Partial : status;
+  // What is missing goes before what was found: the cause may be there.
+  const bool all_used = std::ranges::none_of(logs->report.job.inputs, [&](const JobInput& input) {
+    return input.status == InputStatus::Unreadable &&
+           std::ranges::find(merging.input.paths, input.path) != merging.input.paths.end();
+  });
+  return all_came && all_used ? status : ExitStatus::Partial;
 }
 
 }  // namespace

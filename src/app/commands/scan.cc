@@ -33,21 +33,6 @@ struct ScanOptions {
   std::string share;               ///< "2/16": the second of sixteen shares; empty: all.
 };
 
-/// %h is this host, as in NCCL_DEBUG_FILE.
-std::string with_host(std::string_view pattern, std::string_view host) {
-  std::string text;
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    const bool is_host = pattern.substr(i, 2) == "%h";
-    if (is_host) {
-      text += host;
-      ++i;
-    } else {
-      text += pattern[i];
-    }
-  }
-  return text;
-}
-
 /// Keeps those inputs that belong to a share: by their names, so that all who share agree.
 void keep_share(const std::string& share, std::vector<std::string>& inputs) {
   const size_t slash = share.find('/');
