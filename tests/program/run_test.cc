@@ -117,10 +117,86 @@ TEST_F(Run, ACommandThatIsKilledEndsSo) {
 }
 
 TEST_F(Run, WhatCannotBeStartedIsSaid) {
+  const struct {
+    std::string program;
+    int status;  // As shells have it.
+    const char* reason;
+  } rows[] = {{"no-such-program", 127, "No such file"},
+              {dir_.add("no-program", "text\n"), 126, "Permission denied"}};
+  for (const auto& row : rows) {
+    const Outcome out = run_command({.arguments = {ncclog_binary().string(), "run", "-q", "--logs",
+                                                   logs(), "--", row.program}});
+    EXPECT_EQ(out.exit_code, row.status);
+    EXPECT_NE(out.standard_error.find(row.reason), std::string::npos) << out.standard_error;
+  }
+}
+
+/// Nobody's job is to fail because it was to be watched.
+TEST_F(Run, WithoutAFolderForLogsTheCommandRuns) {
+  const std::string file = dir_.add("file", "");
+  const Outcome out =
+      run_command({.arguments = {ncclog_binary().string(), "run", "--stall", "1", "--copy-output",
+                                 "--logs", file + "/logs", "--", "/bin/sh", "-c",
+                                 "echo \"ran$NCCL_DEBUG_FILE\"; exit 5"}});
+  EXPECT_EQ(out.standard_output, "ran\n");
+  EXPECT_EQ(out.exit_code, 5);
+  EXPECT_NE(out.standard_error.find("no logs can be written, so the command runs without: " + file),
+            std::string::npos)
+      << out.standard_error;
+}
+
+TEST_F(Run, StandardErrorThatCannotBeWrittenEndsNoCommand) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "needs /dev/full";
+  const Outcome out =
+      run_command({.arguments = {"/bin/sh", "-c",
+                                 ncclog_binary().string() + " run --logs " + logs() +
+                                     " -- /bin/sh -c 'echo ran; exit 5' 2>/dev/full"}});
+  EXPECT_EQ(out.standard_output, "ran\n");
+  EXPECT_EQ(out.exit_code, 5);
+}
+
+/// A disk that is full at once, and one that becomes so while the command runs.
+TEST_F(Run, AFullDiskEndsNoCommandAndIsSaid) {
+  const std::string disk = (dir_.path() / "disk").string();
+  fs::create_directory(disk);
+  const auto on_small_disk = [&](const std::string& begin, const std::string& script) {
+    return run_command(
+        {.arguments = {"unshare", "-m", "/bin/sh", "-c",
+                       "mount -t tmpfs -o size=64k none " + disk + " || exit 99; " + begin + "'" +
+                           ncclog_binary().string() + "' run --copy-output --logs " + disk +
+                           "/logs -- /bin/sh -c '" + script + "'"}});
+  };
+  const std::string fill = "head -c 100000 /dev/zero 2>/dev/null > " + disk + "/rest; ";
+  const Outcome at_once = on_small_disk(fill, "echo ran; exit 5");
+  if (at_once.exit_code == 99 || at_once.exit_code == 1 || at_once.exit_code == 127)
+    GTEST_SKIP() << "needs a name space of its own: " << at_once.standard_error;
+  EXPECT_EQ(at_once.standard_output, "ran\n");
+  EXPECT_EQ(at_once.exit_code, 5) << at_once.standard_error;
+  EXPECT_NE(at_once.standard_error.find("No space left on device"), std::string::npos)
+      << at_once.standard_error;
+  const Outcome later = on_small_disk("", fill + "seq 100000 | tail -n 1; exit 5");
+  EXPECT_EQ(later.standard_output, "100000\n");
+  EXPECT_EQ(later.exit_code, 5) << later.standard_error;
+  EXPECT_NE(later.standard_error.find("there is no space left in"), std::string::npos)
+      << later.standard_error;
+  EXPECT_NE(later.standard_error.find("there is no report " + disk), std::string::npos)
+      << later.standard_error;
+  EXPECT_EQ(later.standard_error.find("the report is"), std::string::npos) << later.standard_error;
+}
+
+TEST_F(Run, AKilledWatcherLeavesTheCommandItsOutput) {
+  const TempDir folder;
+  const std::string up = (folder.path() / "up").string();
+  const std::string killed = (folder.path() / "killed").string();
   const Outcome out = run_command(
-      {.arguments = {ncclog_binary().string(), "run", "--logs", logs(), "--", "no-such-program"}});
-  EXPECT_EQ(out.exit_code, 2);
-  EXPECT_NE(out.standard_error.find("No such file"), std::string::npos) << out.standard_error;
+      {.arguments = {"/bin/bash", "-c",
+                     "mkfifo " + up + "; " + ncclog_binary().string() +
+                         " run -q --copy-output --logs " + logs() + " -- /bin/sh -c 'echo > " + up +
+                         "; until [ -e " + killed + " ]; do sleep 0.1; done; echo survived' & " +
+                         "read line < " + up + "; kill -9 $!; wait $!; touch " + killed}});
+  EXPECT_EQ(out.standard_output, "survived\n") << out.standard_error;
+  ASSERT_EQ(starts().size(), 1U);
+  EXPECT_EQ(read_file(starts()[0] / "stdout.task-0.log"), "survived\n");
 }
 
 /// What comes of a script under ncclog run that is sent SIGTERM, and SIGWINCH after it, once the
@@ -303,6 +379,33 @@ TEST_F(Run, AStallAfterWhichTheWorkWentOnIsForgotten) {
                 "until grep -q 'written again' ncclog-run.task-0.log; do "
                 "echo . >> \"$NCCL_DEBUG_FILE\"; sleep 0.5; done; exit 1");
   EXPECT_EQ(report().find("nothing was written for"), std::string::npos) << report();
+}
+
+/// Lines as NCCL prints them of two ranks; `call` enters the next one on both, `call 0` on one.
+constexpr const char* kTwoRanks =
+    R"(D=$(dirname "$NCCL_DEBUG_FILE"); K=0; )"
+    R"(say() { echo "$(date '+[%F %T.000000]') n1:4$1:4$1 [$1] NCCL INFO $2" >> "$D/nccl.n1.4$1.log"; }; )"
+    R"(call() { for r in ${1:-0 1}; do say $r "AllReduce: opCount $(printf %x $K) sendbuff 0x1 )"
+    R"(recvbuff 0x1 count 512 datatype 7 op 0 root 0 comm 0xa$r [nranks=2] stream 0x5"; done; )"
+    R"(K=$((K+1)); }; )"
+    R"(for r in 0 1; do say $r "ncclCommInitRank comm 0xa$r rank $r nranks 2 cudaDev $r nvmlDev $r )"
+    R"(busId ${r}000 commId 0x77 - Init COMPLETE"; done; call; )";
+
+/// Imports take a while: there is nothing yet that could stall.
+TEST_F(Run, AProgramThatStartsSlowlyDoesNotStall) {
+  const Outcome out = run({"--stall", "1"}, "sleep 4; echo done");
+  EXPECT_EQ(out.standard_error.find("nothing was written"), std::string::npos)
+      << out.standard_error;
+}
+
+TEST_F(Run, AnEarlierStallDoesNotWeakenALaterOne) {
+  const Outcome out =
+      run_until("Held up by rank 1", {"--stall", "2", "--level", "collectives"},
+                std::string(kTwoRanks) +
+                    "sleep 5; until grep -q 'written again' $D/ncclog-run.task-0.log; do "
+                    "call; sleep 0.5; done; call 0; read line; exit 1");
+  EXPECT_NE(out.standard_error.find("Held up by rank 1"), std::string::npos) << out.standard_error;
+  EXPECT_NE(report().find("Held up by rank 1"), std::string::npos) << report();
 }
 
 TEST_F(Run, StacksAreCollectedWhileAStallLasts) {

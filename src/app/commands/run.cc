@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -53,7 +54,7 @@ struct RunOptions {
 /// A start: its folder, and this task's place in it.
 struct Started {
   LaunchedTask task;
-  fs::path folder;
+  fs::path folder;  ///< Empty: none can be written to, and the command runs as if it ran alone.
   fs::path record;  ///< This task's own file.
   std::vector<JobSetting> settings;
 };
@@ -63,7 +64,12 @@ bool create_new(const fs::path& path, const std::string& text) {
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!file.is_open() && errno == EEXIST) return false;
   if (!file.is_open()) throw Error(std::strerror(errno), path);
-  write_all(file.get(), text, path.string());
+  try {
+    write_all(file.get(), text, path.string());
+  } catch (const Error&) {
+    unlink(path.c_str());
+    throw;
+  }
   return true;
 }
 
@@ -84,10 +90,10 @@ std::string stamp() {
 }
 
 /// Finds this start's folder. A launcher may use the same names again: then this task's file is
-/// there already, of an earlier start, and so are those of all others.
-Started begin(const RunOptions& options) {
+/// there already, of an earlier start, and so are those of all others. Throws Error where no folder
+/// can be made, or nothing be written into it.
+void find_folder(const RunOptions& options, Started& started) {
   constexpr int kMostStarts = 10'000;
-  Started started{.task = task_of(environment_variable)};
   const std::time_t now = std::time(nullptr);
   std::string name = started.task.start;
   if (name.empty()) {
@@ -96,14 +102,16 @@ Started begin(const RunOptions& options) {
   std::error_code error;
   const fs::path logs = fs::absolute(options.logs, error);
   for (int number = 1; number <= kMostStarts; ++number) {
-    started.folder = logs / (number == 1 ? name : fmt::format("{}.{}", name, number));
-    fs::create_directories(started.folder, error);
-    if (error) throw Error(error.message(), started.folder, "name another folder by --logs");
-    started.record = started.folder / fmt::format("ncclog-run.task-{}.log", started.task.number);
+    const fs::path folder = logs / (number == 1 ? name : fmt::format("{}.{}", name, number));
+    fs::create_directories(folder, error);
+    if (error) throw Error(error.message(), folder, "name another folder by --logs");
+    started.record = folder / fmt::format("ncclog-run.task-{}.log", started.task.number);
     const std::string text =
         fmt::format("{}{} on {} starts {}\n", stamp(), task_words(started.task), host_name(),
                     printable(options.command.front()));
-    if (create_new(started.record, text)) return started;
+    if (!create_new(started.record, text)) continue;
+    started.folder = folder;
+    return;
   }
   throw Error("too many starts in this folder", logs, "name another folder by --logs");
 }
@@ -118,14 +126,42 @@ void record_host(const Started& started) {
   }
 }
 
-// What is said on standard error, beside what the command says there.
+// What is said on standard error, beside what the command says there. Where that cannot be written,
+// the command goes on.
 
 void print(const Console& console, const std::string& text) {
-  if (!console.quiet) write_all(STDERR_FILENO, text, "standard error");
+  try {
+    if (!console.quiet) write_all(STDERR_FILENO, text, "standard error");
+  } catch (const Error&) {
+    return;
+  }
 }
 
 void say(const Console& console, const std::string& text) {
   print(console, fmt::format("ncclog run: {}\n", text));
+}
+
+/// "logs/nccl.log: cannot write: No space left on device"
+std::string words_of(const Error& error) {
+  return (error.where().empty() ? "" : printable(error.where()) + ": ") + printable(error.what());
+}
+
+Started begin(const RunOptions& options, const Console& console) {
+  Started started{.task = task_of(environment_variable)};
+  try {
+    find_folder(options, started);
+  } catch (const Error& error) {
+    say(console, "no logs can be written, so the command runs without: " + words_of(error));
+  }
+  return started;
+}
+
+void record(const Started& started, const std::string& text, const Console& console) {
+  try {
+    append_to(started.record, stamp() + text + "\n");
+  } catch (const Error& error) {
+    say(console, fmt::format("not recorded, that {}: {}", text, words_of(error)));
+  }
 }
 
 void announce(const RunOptions& options, const Started& started, const Console& console) {
@@ -158,8 +194,9 @@ void drop_own_advice(const RunOptions& options, const Started& started, CaptureA
   }
 }
 
-/// The report on all that the folder holds; the text for people goes to standard error.
-void judge(const RunOptions& options, const Started& started, const fs::path& page,
+/// The report on all that the folder holds: the text for people goes to standard error, the page
+/// beside the logs. False if there is no page.
+bool judge(const RunOptions& options, const Started& started, const fs::path& page,
            Console& console) {
   try {
     AnalyzeOptions analysis;
@@ -175,9 +212,14 @@ void judge(const RunOptions& options, const Started& started, const fs::path& pa
     style.colour = options.color == ColorChoice::Always;
     print(console, "\n" + write_text(report, style));
     write_output_file(page.string(), write_markdown(report));
+    return true;
+  } catch (const Error& error) {
+    say(console, fmt::format("there is no report {}: {}", printable(page.string()),
+                             printable(error.what())));
   } catch (const std::exception& error) {
     say(console, fmt::format("the logs could not be judged: {}", printable(error.what())));
   }
+  return false;
 }
 
 /// Says whether all tasks of the start have ended, as far as their files show.
@@ -196,11 +238,14 @@ bool all_ended(const Started& started) {
 /// Two tasks that end at once may both see that all others have ended; one of them judges.
 void judge_once(const RunOptions& options, const Started& started, Console& console) {
   const fs::path lock = started.folder / ".judging";
-  if (!create_new(lock, "")) return;
+  try {
+    if (!create_new(lock, "")) return;
+  } catch (const Error&) {
+    // A full disk has no room for it; then two reports are better than none.
+  }
   const fs::path page = started.folder / "report.md";
   std::error_code error;
-  if (!fs::exists(page, error)) {
-    judge(options, started, page, console);
+  if (!fs::exists(page, error) && judge(options, started, page, console)) {
     say(console, fmt::format("the report is {}", printable(page.string())));
   }
   fs::remove(lock, error);
@@ -266,7 +311,8 @@ void collect_stacks(const Started& started, pid_t command, const Console& consol
 }
 
 /// Looks once a second whether anything was written. A stall is told once; what is written
-/// afterwards ends it.
+/// afterwards ends it. Before NCCL has begun, programs are silent for long: they import modules, load
+/// data and wait for each other.
 class StallWatch {
  public:
   StallWatch(const RunOptions& options, const Started& started, const std::string& pipe_stem,
@@ -274,30 +320,34 @@ class StallWatch {
       : options_(options), started_(started), pipe_stem_(pipe_stem), console_(console) {}
 
   void look(pid_t command) {
-    if (options_.stall == 0) return;
+    if (options_.stall == 0 || started_.folder.empty()) return;
     const Written now = written_in(started_.folder);
     const auto time = Clock::now();
+    // Where nothing can be written, silence shows nothing.
+    if (is_disk_full()) since_ = time;
     if (now != last_ && state_ != State::Asked) {
       if (state_ == State::Told) again_ = time;
       // A job that gives up says so, for a moment.
       if (again_ && time - *again_ > kLongestLastWords) {
-        note("something is written again");
+        note(fmt::format("something is written again after stall {}", stalls_));
         again_.reset();
       }
       last_ = now;
       since_ = time;
       state_ = State::Moving;
     }
-    if (state_ == State::Moving && time - since_ >= std::chrono::seconds(options_.stall)) {
+    if (state_ == State::Moving && time - since_ >= patience()) {
       state_ = State::Asked;
       asked_ = time;
-      note(fmt::format("nothing was written for {} s", options_.stall));
+      ++stalls_;
+      seconds_ = seconds_of(patience());
+      note(fmt::format("nothing was written for {} s, stall {}", seconds_, stalls_));
       if (options_.stacks) collect_stacks(started_, command, console_);
+      before_ = dumps();
+      dumped_ = before_;
       asked_of_ = pipe_stem_.empty() ? 0 : ask_for_dumps(pipe_stem_);
       // What is written into a folder of the user's is not waited for.
-      if (are_dumps_elsewhere()) asked_of_ = 0;
-      asked_at_ = fs::file_time_type::clock::now();
-      dumped_ = {};
+      if (is_kept("TORCH_NCCL_DEBUG_INFO_TEMP_FILE")) asked_of_ = 0;
       return;
     }
     if (state_ == State::Asked && (time - asked_ >= kMostWait || have_answered())) {
@@ -309,49 +359,84 @@ class StallWatch {
 
  private:
   using Clock = std::chrono::steady_clock;
+  /// By the names of dumps: when each was written, and how much.
+  using Dumps = std::map<std::string, std::pair<fs::file_time_type, uintmax_t>>;
   enum class State { Moving, Asked, Told };
 
   /// PyTorch looks into its pipes once a second, and takes seconds to name the frames of its stacks.
   static constexpr std::chrono::seconds kMostWait{30};
   static constexpr std::chrono::seconds kLongestLastWords{10};
+  /// So many times longer a program may be silent before NCCL has begun.
+  static constexpr int kBeforeNccl = 10;
 
   bool is_first() const { return started_.task.number == 0; }
 
-  bool are_dumps_elsewhere() const {
-    return std::ranges::any_of(started_.settings, [](const JobSetting& own) {
-      return own.is_kept && own.name == "TORCH_NCCL_DEBUG_INFO_TEMP_FILE";
-    });
+  bool is_kept(std::string_view name) const {
+    return std::ranges::any_of(
+        started_.settings, [&](const JobSetting& own) { return own.is_kept && own.name == name; });
   }
 
-  /// Whether all who were asked have written since, and write no more.
-  bool have_answered() {
-    Written dumps;
-    std::error_code ignored;
+  static int64_t seconds_of(Clock::duration time) {
+    return std::chrono::duration_cast<std::chrono::seconds>(time).count();
+  }
+
+  bool is_disk_full() const {
     std::error_code error;
+    const fs::space_info space = fs::space(started_.folder, error);
+    return !error && space.available == 0;
+  }
+
+  /// NCCL has written, or PyTorch has made a process group, which waits at its pipe. Logs that go
+  /// elsewhere tell nothing.
+  bool has_begun() {
+    std::error_code error;
+    begun_ = begun_ || is_kept("NCCL_DEBUG_FILE") || count_pipes(pipe_stem_) > 0;
+    for (fs::directory_iterator it(started_.folder, error), end; !begun_ && !error && it != end;
+         it.increment(error)) {
+      const std::string name = it->path().filename();
+      begun_ = name.starts_with("nccl") && !name.starts_with("ncclog-run.");
+    }
+    return begun_;
+  }
+
+  Clock::duration patience() {
+    return std::chrono::seconds(options_.stall) * (has_begun() ? 1 : kBeforeNccl);
+  }
+
+  Dumps dumps() const {
+    Dumps all;
+    std::error_code error;
+    std::error_code ignored;
     for (fs::directory_iterator it(started_.folder, error), end; !error && it != end;
          it.increment(error)) {
-      if (!it->path().filename().string().starts_with(kDumpName)) continue;
-      if (it->last_write_time(ignored) < asked_at_) continue;
-      dumps.bytes += it->file_size(ignored);
-      ++dumps.files;
+      const std::string name = it->path().filename();
+      if (name.starts_with(kDumpName)) {
+        all[name] = {it->last_write_time(ignored), it->file_size(ignored)};
+      }
     }
-    return dumps == std::exchange(dumped_, dumps) && dumps.files >= static_cast<size_t>(asked_of_);
+    return all;
+  }
+
+  /// Whether all who were asked have written since, and write no more. Clocks of file systems are
+  /// not compared with this host's.
+  bool have_answered() {
+    const Dumps now = dumps();
+    const auto is_new = [&](const auto& dump) {
+      const auto known = before_.find(dump.first);
+      return known == before_.end() || known->second != dump.second;
+    };
+    return now == std::exchange(dumped_, now) && std::ranges::count_if(now, is_new) >= asked_of_;
   }
 
   /// For the report at the end. The command goes on, whatever becomes of it.
   void note(const std::string& text) const {
-    if (!is_first()) return;
-    try {
-      append_to(started_.record, stamp() + text + "\n");
-    } catch (const Error& error) {
-      say(console_, fmt::format("the stall cannot be recorded: {}", printable(error.what())));
-    }
+    if (is_first()) record(started_, text, console_);
   }
 
-  void tell() const {
+  void tell() {
     say(console_,
         fmt::format("nothing was written for {} s. Nothing is ended; so far the logs show:",
-                    options_.stall));
+                    seconds_));
     judge(options_, started_, started_.folder / "stall.md", console_);
   }
 
@@ -362,20 +447,38 @@ class StallWatch {
   Written last_;
   Clock::time_point since_ = Clock::now();
   Clock::time_point asked_;
-  int asked_of_ = 0;                        ///< So many processes of this host.
-  fs::file_time_type asked_at_;             ///< The same moment, as files are dated.
-  Written dumped_;                          ///< By those who were asked, at the last look.
+  bool begun_ = false;
+  int stalls_ = 0;
+  int64_t seconds_ = 0;                     ///< Without a sign of life, at the last of them.
+  int64_t asked_of_ = 0;                    ///< So many processes of this host.
+  Dumps before_;                            ///< When they were asked.
+  Dumps dumped_;                            ///< At the last look.
   std::optional<Clock::time_point> again_;  ///< When something came after a stall that was told.
   State state_ = State::Moving;
 };
 
 std::string end_words(const LaunchedTask& task, const CommandEnd& end) {
-  std::string words = fmt::format("{}pid {}, {}, ", stamp(), end.pid, task_words(task));
+  std::string words = fmt::format("pid {}, {}, ", end.pid, task_words(task));
   words += end.signal > 0
                ? fmt::format("was ended by signal {} ({})", end.signal, signal_name(end.signal))
                : fmt::format("exited with status {}", end.status);
   if (end.requested > 0) words += " after " + signal_name(end.requested);
-  return words + "\n";
+  return words;
+}
+
+/// What is missing of what was asked for, as far as it is known.
+void say_what_is_missing(const Started& started, const CommandEnd& end, const Console& console) {
+  const std::string folder = printable(started.folder.string());
+  std::error_code error;
+  const fs::space_info space = fs::space(started.folder, error);
+  if (end.copy_lost != 0) {
+    say(console, fmt::format("the copy of the output in {} is not whole: {}", folder,
+                             std::strerror(end.copy_lost)));
+  }
+  if (!error && space.available == 0) {
+    say(console,
+        fmt::format("there is no space left in {}: what NCCL wrote there lacks lines", folder));
+  }
 }
 
 ExitStatus run_job(const RunOptions& options, Console& console) {
@@ -383,19 +486,22 @@ ExitStatus run_job(const RunOptions& options, Console& console) {
     throw Error("no command named", "run", "write it behind --: ncclog run -- torchrun train.py");
   }
   std::optional<HeldSignals> signals(std::in_place);
-  Started started = begin(options);
-  const std::string pipe_stem = options.stall > 0 ? new_pipe_stem() : "";
-  started.settings =
-      job_settings(options.level, started.folder.string(), pipe_stem, environment_variable);
-  record_host(started);
-  announce(options, started, console);
+  Started started = begin(options, console);
+  const bool has_folder = !started.folder.empty();
+  const std::string pipe_stem = has_folder && options.stall > 0 ? new_pipe_stem() : "";
   CommandStart start{.arguments = options.command};
+  if (has_folder) {
+    started.settings =
+        job_settings(options.level, started.folder.string(), pipe_stem, environment_variable);
+    record_host(started);
+    announce(options, started, console);
+  }
   for (const JobSetting& setting : started.settings) {
     if (!setting.is_kept) start.variables.emplace_back(setting.name, setting.value);
   }
   // Without calls in the logs, what the command prints is its only sign of life.
   const bool needs_output = options.stall > 0 && options.level != LogLevel::Collectives;
-  if (options.copy_output || needs_output) {
+  if (has_folder && (options.copy_output || needs_output)) {
     const auto copy = [&](const char* stream) {
       return started.folder / fmt::format("{}.task-{}.log", stream, started.task.number);
     };
@@ -406,8 +512,16 @@ ExitStatus run_job(const RunOptions& options, Console& console) {
   const CommandEnd end = run_command(start, *signals, [&](pid_t pid) { watch.look(pid); });
   signals.reset();  // From here on they are ours again.
   remove_pipes(pipe_stem);
-  append_to(started.record, end_words(started.task, end));
-  if (all_ended(started)) judge_once(options, started, console);
+  if (end.refused != 0) {
+    const std::string text = error_text(options.command.front(), std::strerror(end.refused),
+                                        "this command could not be started");
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+  }
+  if (has_folder) {
+    record(started, end_words(started.task, end), console);
+    say_what_is_missing(started, end, console);
+    if (end.refused == 0 && all_ended(started)) judge_once(options, started, console);
+  }
   end_like(end);
   return static_cast<ExitStatus>(end.status);
 }

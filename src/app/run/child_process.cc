@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -38,17 +39,26 @@ class CopiedStream {
   /// `to` is where it is passed on; `path` the copy. Empty: nothing is copied.
   CopiedStream(int to, const std::string& path) : to_(to) {
     if (path.empty()) return;
-    pipe_.emplace("");
-    fcntl(pipe_->read.get(), F_SETFL, O_NONBLOCK);
     copy_ =
         Descriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
-    if (!copy_.is_open()) throw Error(std::strerror(errno), path);
+    lost_ = copy_.is_open() ? 0 : errno;
+    if (lost_ == 0) pipe_.emplace("");
+    if (pipe_) fcntl(pipe_->read.get(), F_SETFL, O_NONBLOCK);
   }
 
   int reading_end() const { return pipe_ ? pipe_->read.get() : -1; }
   int writing_end() const { return pipe_ ? pipe_->write.get() : -1; }
+  int lost() const { return lost_; }  ///< Why the copy is not whole, of errno; 0: it is.
   void close_writing_end() {
     if (pipe_) pipe_->write.close();
+  }
+  void close_reading_end() {
+    if (pipe_) pipe_->read.close();
+  }
+  /// The command gets the stream itself.
+  void copy_nothing(int reason) {
+    pipe_.reset();
+    lost_ = reason;
   }
 
   /// Passes on what is there; at the end of the stream, nothing is read any more.
@@ -58,7 +68,8 @@ class CopiedStream {
       const ssize_t count = read(reading_end(), block.data(), block.size());
       if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
       const std::string_view text(block.data(), static_cast<size_t>(std::max<ssize_t>(count, 0)));
-      write_whole(copy_.get(), text);
+      // Behind a hole, nothing more is copied.
+      if (lost_ == 0 && !write_whole(copy_.get(), text)) lost_ = errno;
       // Where the reader went away the command shall meet that, too.
       if (text.empty() || !write_whole(to_, text)) pipe_->read.close();
     }
@@ -83,6 +94,67 @@ class CopiedStream {
   int to_;
   std::optional<Pipe> pipe_;
   Descriptor copy_;
+  int lost_ = 0;
+};
+
+/// Passes both streams on in a process of its own: what the command writes goes on while logs are
+/// judged, and where this process is killed.
+class StreamCopier {
+ public:
+  /// To be made before the command starts: where there is no process for it, nothing is copied.
+  StreamCopier(CopiedStream& output, CopiedStream& error) : output_(output), error_(error) {
+    if (output.reading_end() < 0 && error.reading_end() < 0) return;
+    Pipe end("");
+    pid_ = fork();
+    if (pid_ == 0) {
+      prctl(PR_SET_NAME, "copy-of-output");
+      output.close_writing_end();
+      error.close_writing_end();
+      end.write.close();
+      run(output, error, end.read.get());
+    }
+    if (pid_ < 0) {
+      for (CopiedStream* stream : {&output, &error}) stream->copy_nothing(errno);
+    }
+    output.close_reading_end();
+    error.close_reading_end();
+    end_ = std::move(end.write);
+  }
+
+  /// Why a copy is not whole, of errno; 0: all are. What the command has written is there then;
+  /// others that hold the streams are not waited for.
+  int finish() {
+    const int lost = std::max(output_.lost(), error_.lost());
+    if (pid_ <= 0) return lost;
+    [[maybe_unused]] const ssize_t written = write(end_.get(), "e", 1);
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    return std::max(lost, WIFEXITED(status) ? WEXITSTATUS(status) : EIO);
+  }
+
+ private:
+  [[noreturn]] static void run(CopiedStream& output, CopiedStream& error, int end) {
+    bool is_ending = false;
+    while (!is_ending && (output.reading_end() >= 0 || error.reading_end() >= 0)) {
+      pollfd files[3] = {
+          {end, POLLIN, 0}, {output.reading_end(), POLLIN, 0}, {error.reading_end(), POLLIN, 0}};
+      poll(files, 3, -1);
+      char byte = 0;
+      if (files[0].revents != 0) {
+        is_ending = read(end, &byte, 1) == 1;
+        if (!is_ending) end = -1;  // Who would have said so is gone; the streams end by themselves.
+      }
+      output.pass_on();
+      error.pass_on();
+    }
+    _exit(std::max(output.lost(), error.lost()));
+  }
+
+  const CopiedStream& output_;
+  const CopiedStream& error_;
+  pid_t pid_ = -1;
+  Descriptor end_;
 };
 
 /// The environment with `added` instead of what had the same names.
@@ -133,6 +205,7 @@ CommandEnd run_command(const CommandStart& start, const HeldSignals& signals,
                        const std::function<void(pid_t pid)>& tick) {
   CopiedStream output(STDOUT_FILENO, start.output_copy);
   CopiedStream error(STDERR_FILENO, start.error_copy);
+  StreamCopier copier(output, error);
   CommandEnd end;
   end.pid = start_process({.arguments = start.arguments,
                            .environment = environment_with(start.variables),
@@ -141,21 +214,19 @@ CommandEnd run_command(const CommandStart& start, const HeldSignals& signals,
                            .error = error.writing_end(),
                            .held = signals.before()});
   if (end.pid < 0) {
-    throw Error(std::strerror(errno), start.arguments.front(), "this command could not be started");
+    end.refused = errno;
+    // As shells have it.
+    end.status = end.refused == ENOENT || end.refused == ENOTDIR ? 127 : 126;
   }
   output.close_writing_end();
   error.close_writing_end();
   using Clock = std::chrono::steady_clock;
   constexpr auto kTick = std::chrono::seconds(1);
   auto next = Clock::now() + kTick;
-  while (!has_ended(end)) {
-    pollfd files[3] = {{signals.file(), POLLIN, 0},
-                       {output.reading_end(), POLLIN, 0},
-                       {error.reading_end(), POLLIN, 0}};
+  while (end.refused == 0 && !has_ended(end)) {
+    pollfd file = {signals.file(), POLLIN, 0};
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - Clock::now());
-    poll(files, 3, static_cast<int>(std::max<int64_t>(left.count(), 0)));
-    output.pass_on();
-    error.pass_on();
+    poll(&file, 1, static_cast<int>(std::max<int64_t>(left.count(), 0)));
     signalfd_siginfo info;
     while (read(signals.file(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
       pass_on(info, end);
@@ -164,9 +235,7 @@ CommandEnd run_command(const CommandStart& start, const HeldSignals& signals,
     tick(end.pid);
     next = Clock::now() + kTick;
   }
-  // What the command has written is there. Others that hold the streams are not waited for.
-  output.pass_on();
-  error.pass_on();
+  end.copy_lost = copier.finish();
   return end;
 }
 
@@ -269,6 +338,8 @@ int ask_for_dumps(const std::string& stem) {
   }
   return asked;
 }
+
+size_t count_pipes(const std::string& stem) { return stem.empty() ? 0 : pipes_of(stem).size(); }
 
 void remove_pipes(const std::string& stem) {
   if (stem.empty()) return;

@@ -26,13 +26,15 @@ struct CommandEnd {
   int status = 0;     ///< Its exit status, where no signal ended it.
   int signal = 0;     ///< Above 0: ended by it.
   int requested = 0;  ///< The first signal that somebody sent to end it; 0: none.
+  int refused = 0;  ///< Of errno: why it could not be started; then `status` is what a shell gives.
+  int copy_lost = 0;  ///< Of errno: why a copy of its output is not whole; 0: they are.
 };
 
 struct CommandStart {
   std::vector<std::string> arguments;                          ///< At least one.
   std::vector<std::pair<std::string, std::string>> variables;  ///< Added to the environment.
-  /// Files to which standard output and standard error are copied while they are passed on; empty:
-  /// the command gets the streams themselves.
+  /// Files to which standard output and standard error are copied while they are passed on; empty,
+  /// or where they cannot be made: the command gets the streams themselves.
   std::string output_copy;
   std::string error_copy;
 };
@@ -57,8 +59,8 @@ class HeldSignals {
 };
 
 /// Starts the command and waits for its end; `tick` is called about once a second with its pid.
-/// Signals are passed on, unless the terminal has sent them to the command, too.
-/// Throws Error if it cannot be started.
+/// Signals are passed on, unless the terminal has sent them to the command, too. Streams that are
+/// copied go on where this process is killed. Throws Error only where the system has no pipes.
 CommandEnd run_command(const CommandStart& start, const HeldSignals& signals,
                        const std::function<void(pid_t pid)>& tick);
 
@@ -90,6 +92,9 @@ std::string new_pipe_stem();
 
 /// Writes into each pipe at whose other end somebody reads; how many these were.
 int ask_for_dumps(const std::string& stem);
+
+/// How many there are.
+size_t count_pipes(const std::string& stem);
 
 /// Removes the pipes of this host.
 void remove_pipes(const std::string& stem);
