@@ -17,6 +17,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <set>
 
@@ -27,6 +28,8 @@
 namespace ncclog {
 
 namespace {
+
+constexpr std::string_view kNoElf = "no 64-bit ELF file";
 
 /// Reasons that say that there is no such thing.
 constexpr int kAbsent[] = {ENOENT, ENOTDIR, ENODEV, ENXIO};
@@ -230,7 +233,8 @@ std::set<std::string, std::less<>> mapped_files(const std::string& folder, bool&
   for (const std::string& pid : names_in("/proc", "").value_or(std::vector<std::string>())) {
     if (!parse_int(pid)) continue;
     const HostAnswer answer = read_host_file("/proc/" + pid + "/maps", kMaxMaps);
-    if (answer.state == HostAnswer::State::Refused) {
+    // Of a process that has ended meanwhile the kernel says ESRCH.
+    if (answer.state == HostAnswer::State::Refused && answer.why != std::strerror(ESRCH)) {
       struct stat owner = {};
       const bool is_own = stat(("/proc/" + pid).c_str(), &owner) == 0 && owner.st_uid == geteuid();
       if (is_own || geteuid() == 0) all_read = false;
@@ -268,10 +272,11 @@ HostAnswer answer_segments(const std::string& path) {
     if (stat((path + "/" + name).c_str(), &status) != 0) continue;
     const bool may_judge = sees_all && (status.st_uid == geteuid() || geteuid() == 0);
     const bool is_held = mapped.contains(path + "/" + name);
-    lines.push_back(fmt::format("{} {} {}", name, status.st_size,
+    lines.push_back(fmt::format("{} {} {} {}", name, status.st_size,
                                 is_held     ? "process"
                                 : may_judge ? "nobody"
-                                            : "unknown"));
+                                            : "unknown",
+                                std::max<time_t>(std::time(nullptr) - status.st_mtime, 0)));
   }
   return here(join(lines, "\n"));
 }
@@ -334,7 +339,7 @@ HostAnswer answer_elf(const std::string& path) {
   const bool is_elf = read_at(file, 0, header) &&
                       std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
                       header.e_ident[EI_CLASS] == ELFCLASS64;
-  if (!is_elf) return {HostAnswer::State::Refused, {}, "no 64-bit ELF file"};
+  if (!is_elf) return {HostAnswer::State::Refused, {}, std::string(kNoElf)};
   std::vector<Elf64_Phdr> loads;
   Elf64_Phdr dynamic = {};
   for (int i = 0; i < std::min<int>(header.e_phnum, kMostHeaders); ++i) {
@@ -360,14 +365,104 @@ HostAnswer answer_elf(const std::string& path) {
   }
   std::vector<std::string> lines;
   for (const Elf64_Dyn& entry : entries) {
-    const char* word = entry.d_tag == DT_NEEDED                               ? "needed"
-                       : entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH ? "runpath"
-                                                                              : nullptr;
+    const char* word = entry.d_tag == DT_NEEDED    ? "needed"
+                       : entry.d_tag == DT_RUNPATH ? "runpath"
+                       : entry.d_tag == DT_RPATH   ? "rpath"
+                                                   : nullptr;
     if (word == nullptr) continue;
     const std::string text = text_at(file, texts + entry.d_un.d_val);
     if (!text.empty() && text.find('\n') == text.npos) lines.push_back(word + (" " + text));
   }
   return here(join(lines, "\n"));
+}
+
+// What does a copy of NCCL say of itself? Names of files and of packages may be another one's: pip lets
+// two packages write the same file.
+
+/// "8f3c…", of the notes in that part of the file; empty: there is none.
+std::string build_id_in(const Descriptor& file, const Elf64_Phdr& notes) {
+  constexpr uint64_t kMostNotes = 4096;
+  const auto padded = [](uint64_t size) { return (size + 3) & ~uint64_t{3}; };
+  for (uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= std::min(notes.p_filesz, kMostNotes);) {
+    Elf64_Nhdr note;
+    if (!read_at(file, notes.p_offset + at, note)) break;
+    at += sizeof(note);
+    const uint64_t text = notes.p_offset + at + padded(note.n_namesz);
+    constexpr uint32_t kMostBytes = 64;
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof("GNU") &&
+        note.n_descsz <= kMostBytes) {
+      std::string id;
+      for (uint64_t i = 0; i < note.n_descsz; ++i) {
+        unsigned char byte = 0;
+        if (!read_at(file, text + i, byte)) return {};
+        id += fmt::format("{:02x}", byte);
+      }
+      return id;
+    }
+    at += padded(note.n_namesz) + padded(note.n_descsz);
+  }
+  return {};
+}
+
+/// "2.28.9+cuda13.0" of "NCCL version 2.28.9+cuda13.0", which stands among the constants; empty: it does
+/// not.
+std::string nccl_version_in(const Descriptor& file, const Elf64_Shdr& constants) {
+  constexpr std::string_view kWords = "NCCL version ";
+  constexpr size_t kBlock = size_t{1} << 20;
+  constexpr size_t kLongest = 128;
+  constexpr uint64_t kMost = uint64_t{256} << 20;
+  std::string block;
+  for (uint64_t at = 0; at < std::min(constants.sh_size, kMost); at += kBlock) {
+    block.resize(std::min<uint64_t>(kBlock + kLongest, constants.sh_size - at));
+    const ssize_t count =
+        pread(file.get(), block.data(), block.size(), static_cast<off_t>(constants.sh_offset + at));
+    if (count <= 0) return {};
+    block.resize(static_cast<size_t>(count));
+    for (size_t found = 0; (found = block.find(kWords, found)) != block.npos;) {
+      found += kWords.size();
+      std::string_view version = std::string_view(block).substr(found, kLongest);
+      version =
+          version.substr(0, version.find_first_not_of("0123456789.+abcdefghijklmnopqrstuvwxyz-"));
+      if (!version.empty() && is_digit(version.front())) return std::string(version);
+    }
+  }
+  return {};
+}
+
+HostAnswer answer_nccl(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.is_open()) return no_answer(errno);
+  Elf64_Ehdr header;
+  struct stat status = {};
+  const bool is_elf = read_at(file, 0, header) && fstat(file.get(), &status) == 0 &&
+                      std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+                      header.e_ident[EI_CLASS] == ELFCLASS64;
+  if (!is_elf) return {HostAnswer::State::Refused, {}, std::string(kNoElf)};
+  constexpr int kMostHeaders = 256;
+  std::string id;
+  for (int i = 0; id.empty() && i < std::min<int>(header.e_phnum, kMostHeaders); ++i) {
+    Elf64_Phdr part;
+    if (!read_at(file, header.e_phoff + static_cast<uint64_t>(i) * sizeof(part), part)) break;
+    if (part.p_type == PT_NOTE) id = build_id_in(file, part);
+  }
+  const auto section = [&](int number, Elf64_Shdr& read) {
+    return read_at(file, header.e_shoff + static_cast<uint64_t>(number) * sizeof(read), read);
+  };
+  Elf64_Shdr names;
+  std::string version;
+  if (header.e_shnum > 0 && section(header.e_shstrndx, names)) {
+    for (int i = 0; version.empty() && i < std::min<int>(header.e_shnum, kMostHeaders); ++i) {
+      Elf64_Shdr one;
+      if (!section(i, one)) break;
+      if (text_at(file, names.sh_offset + one.sh_name) == ".rodata") {
+        version = nccl_version_in(file, one);
+      }
+    }
+  }
+  std::string text;
+  if (!version.empty()) text += "version " + version + "\n";
+  if (!id.empty()) text += "build-id " + id + "\n";
+  return here(text + fmt::format("bytes {}", status.st_size));
 }
 
 // Questions and answers.
@@ -390,6 +485,7 @@ constexpr AnswerKind kAnswerKinds[] = {
     {"segments", answer_segments},
     {"acs", answer_acs},
     {"elf", answer_elf},
+    {"nccl", answer_nccl},
     {"addresses", nullptr, answer_addresses},
     {"mempolicy", nullptr, answer_mempolicy},
     {"environment", nullptr, answer_environment},
@@ -407,6 +503,35 @@ std::string real_path(const std::string& root, const std::string& path) {
   if (!path.starts_with("~/")) return root + path;
   const std::string home = environment_variable("HOME");
   return root.empty() && home.starts_with('/') ? home + path.substr(1) : std::string();
+}
+
+bool is_filled(const std::string& folder) {
+  const auto names = names_in(folder, "", 1);
+  return names && !names->empty();
+}
+
+/// The system's folder that would hold it, where that is not there; empty: it is.
+///
+///   /sys/class/infiniband    /sys/class          /proc/modules    /proc
+///   /dev/infiniband/uverbs*  /dev                a library        /usr or /lib
+std::string hidden_folder(const std::string& root, const std::string& path) {
+  if (!path.starts_with('/')) return {};
+  const auto parts = split(std::string_view(path).substr(1), '/');
+  const std::string first = "/" + std::string(parts[0]);
+  if (first == "/proc" || first == "/sys" || first == "/dev") {
+    const std::string folder =
+        first == "/dev" || parts.size() < 3 ? first : first + "/" + std::string(parts[1]);
+    return !is_filled(root + first) ? first : is_filled(root + folder) ? "" : folder;
+  }
+  return is_filled(root + "/usr") || is_filled(root + "/lib") ? "" : "/usr";
+}
+
+/// Below another root, what is mounted there in that system is not.
+bool lies_on_disk(const std::string& root, const std::string& path) {
+  struct stat top = {};
+  struct stat own = {};
+  return !root.empty() && path.starts_with("/dev/shm") && stat((root + "/").c_str(), &top) == 0 &&
+         stat((root + path).c_str(), &own) == 0 && top.st_dev == own.st_dev;
 }
 
 constexpr std::string_view kIndent = "  ";
@@ -477,6 +602,12 @@ const HostAnswer& HostTree::ask(std::string_view kind, const std::string& path) 
     const std::string real = real_path(root_, path);
     if (known->below_root != nullptr && !real.empty()) answer = known->below_root(real);
     if (known->of_this_host != nullptr && root_.empty()) answer = known->of_this_host();
+    const std::string hidden = answer.is_absent() ? hidden_folder(root_, path) : "";
+    if (!hidden.empty()) {
+      answer = {HostAnswer::State::Refused, {}, hidden + std::string(kNotThere)};
+    } else if (lies_on_disk(root_, path)) {
+      answer = {HostAnswer::State::Refused, {}, "/dev/shm is not mounted there"};
+    }
   }
   return known_.emplace(question, std::move(answer)).first->second;
 }
@@ -486,7 +617,8 @@ std::string HostTree::record() const {
   for (const auto& [question, answer] : known_) {
     const auto& [kind, path] = question;
     // Libraries are looked for in a dozen folders: what is in none of them is not recorded.
-    const bool says_nothing = kind == "elf" && answer.is_absent();
+    const bool is_file = kind == "elf" || kind == "nccl";
+    const bool says_nothing = is_file && !answer.is_here() && answer.why != kNoElf;
     if (answer.state == HostAnswer::State::Unasked || says_nothing) continue;
     text += kind + (path.empty() ? "" : " " + printable(path));
     if (!answer.is_here()) text += std::string(kReason) + printable(answer.why);

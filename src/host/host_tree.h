@@ -40,7 +40,9 @@ struct HostAnswer {
   bool is_absent() const { return state == State::Absent; }
 };
 
-/// Invariant: each question is asked once; the answer stays as it was.
+/// Invariant: each question is asked once; the answer stays as it was. That something is absent is an
+/// answer only where the system's folder that would hold it is there: an empty /sys, as in a chroot,
+/// says nothing of RDMA devices.
 class HostTree {
  public:
   /// This host; below `root`, if that is a folder other than "/". What no file says (addresses,
@@ -56,8 +58,12 @@ class HostTree {
   ///   mode P     "1777 0 0 4096": mode, owner,   space P   "size N", "available N" in bytes
   ///              group, bytes
   ///   mount P    what a table of mounts has on /dev/shm
-  ///   access P   "writable", or why not          elf P     "needed libc.so.6", "runpath …"
-  ///   segments P nccl-* in it, with bytes and who holds them: process, nobody, unknown
+  ///   access P   "writable", or why not          elf P     "needed libc.so.6", "runpath …",
+  ///                                                        "rpath …"
+  ///   segments P nccl-* in it: name, bytes, who holds it (process, nobody, unknown), and how many
+  ///              seconds ago it was last written
+  ///   nccl P     what a copy of NCCL says of itself: "version 2.28.9+cuda13.0", "build-id 8f3c…",
+  ///              "bytes N"
   ///   acs P      of a PCI device: "on SrcValid ReqRedir", "off", "none"
   ///   addresses  "eth0 10.1.2.3/24" in the kernel's order
   ///   mempolicy  "ok", or why it is refused      environment   NAME=value of what NCCL reads
@@ -76,6 +82,10 @@ class HostTree {
   bool is_live_ = false;
   std::string root_;
 };
+
+/// Ends the reason of what cannot be seen because the system's folder is not there: "/sys/class is not
+/// there".
+inline constexpr std::string_view kNotThere = " is not there";
 
 /// The first line of a record.
 inline constexpr std::string_view kHostRecordHead = "ncclog host record 1";

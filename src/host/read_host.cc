@@ -60,7 +60,7 @@ void read_shm(HostTree& tree, SharedMemory& shm) {
   if (access.is_absent()) shm.refused = access.why;
   for (const std::string_view line : lines_of(tree.ask("segments", "/dev/shm"))) {
     const auto words = split_blanks(line);
-    if (words.size() != 3) continue;
+    if (words.size() < 3) continue;
     shm.segments.push_back({std::string(words[0]), parse_int(words[1]).value_or(-1),
                             words[2] == "process" || words[2] == "nobody"
                                 ? std::optional(words[2] == "process")
@@ -422,13 +422,16 @@ HostReport read_host(HostTree& tree, const std::string& source) {
   read_gpus(tree, report);
   for (const std::string_view line : lines_of(tree.ask("xids"))) report.xids.emplace_back(line);
   read_libraries(tree, report);
+  std::set<std::string> hidden;
   for (auto& [what, why] : tree.refused()) {
+    if (why.ends_with(kNotThere)) hidden.insert(why.substr(0, why.size() - kNotThere.size()));
     // Other reasons are answers: the speed of an interface that is down is an invalid argument.
     if (why == std::strerror(EACCES) || why == std::strerror(EPERM) ||
         why.find("library") != why.npos || why.find("NVML") != why.npos) {
       report.unread.emplace_back(what, why);
     }
   }
+  for (const std::string& folder : hidden) report.unread.emplace_back(folder, "not there");
   report.record = tree.record();
   return report;
 }

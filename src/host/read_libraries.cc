@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
+#include <span>
 
 #include "base/text.h"
 #include "host/read_host.h"
@@ -121,21 +123,42 @@ FoundFile find_file(HostTree& tree, const std::string& name,
   return found;
 }
 
+/// What stands behind `key` at the front of a line; empty: there is no such line.
+std::string_view value_in(const HostAnswer& answer, std::string_view key) {
+  for (const std::string_view line : lines_of(answer)) {
+    if (line.starts_with(key)) return line.substr(key.size());
+  }
+  return {};
+}
+
+/// Folders that a library names itself; `word` is "rpath" or "runpath".
+std::vector<std::string> own_folders(const HostAnswer& library, const std::string& origin,
+                                     std::string_view word) {
+  std::vector<std::string> folders;
+  for (const std::string_view line : lines_of(library)) {
+    if (!line.starts_with(word)) continue;
+    for (const std::string_view part : split(line.substr(word.size()), ':')) {
+      std::string folder(part);
+      for (const std::string_view start : {"${ORIGIN}", "$ORIGIN"}) {
+        const size_t at = folder.find(start);
+        if (at != folder.npos) folder.replace(at, start.size(), origin);
+      }
+      // "site-packages/torch/lib/../../nvidia/nccl/lib"
+      add_folders(std::filesystem::path(folder).lexically_normal().string(), folders);
+    }
+  }
+  return folders;
+}
+
 /// Adds to `missing` what the file needs and nobody has, directly or not.
 void follow_needs(HostTree& tree, const FoundFile& file, const std::vector<std::string>& folders,
                   std::set<std::string>& seen, std::vector<std::string>& missing) {
   constexpr size_t kMostLibraries = 200;
   std::vector<std::string> own;
   const std::string origin = file.path.substr(0, file.path.rfind('/'));
-  for (const std::string_view line : lines_of(*file.answer)) {
-    if (!line.starts_with("runpath ")) continue;
-    for (const std::string_view part : split(line.substr(8), ':')) {
-      std::string folder(part);
-      for (const std::string_view word : {"${ORIGIN}", "$ORIGIN"}) {
-        const size_t at = folder.find(word);
-        if (at != folder.npos) folder.replace(at, word.size(), origin);
-      }
-      add_folders(folder, own);
+  for (const std::string_view word : {"rpath ", "runpath "}) {
+    for (std::string& folder : own_folders(*file.answer, origin, word)) {
+      own.push_back(std::move(folder));
     }
   }
   own.insert(own.end(), folders.begin(), folders.end());
@@ -193,54 +216,136 @@ void read_plugins(HostTree& tree, const std::vector<std::string>& folders, HostR
   add_library(tree, {"libibverbs.so.1"}, folders, report);
 }
 
-// Which copies of NCCL are there?
+// Which copies of NCCL are there, and which of them does a process get?
+//
+//   /usr/lib/x86_64-linux-gnu/libnccl.so.2                      2.28.9+cuda13.0, build-id 8f3c…
+//   …/site-packages/nvidia/nccl/lib/libnccl.so.2                2.27.3+cuda12.9, build-id 01ab…
+//   …/site-packages/torch/lib/libtorch_cuda.so, rpath $ORIGIN/../../nvidia/nccl/lib → the second one
 
-void add_nccl(HostTree& tree, const std::string& path, std::string version, HostReport& report) {
+constexpr const char* kNccl = "libnccl.so.2";
+
+/// What a package's list says of the size of its libnccl.so.2; empty: nothing.
+///
+///   nvidia/nccl/lib/libnccl.so.2,sha256=…,217995896
+std::string_view size_in_record(const HostAnswer& record) {
+  for (const std::string_view line : lines_of(record)) {
+    if (line.find("/libnccl.so.2,") != line.npos) return trim(line.substr(line.rfind(',') + 1));
+  }
+  return {};
+}
+
+/// Packages of pip that claim the file, with which of them it is: "of nvidia_nccl_cu13-2.28.9".
+std::string owners_of(HostTree& tree, const std::string& packages, std::string_view bytes) {
+  constexpr std::string_view kEnding = ".dist-info";
+  std::vector<std::string> owners;
+  std::vector<std::string> others;
+  const HostAnswer names = tree.ask("list", packages + "/nvidia_nccl_*");
+  for (const std::string_view name : lines_of(names)) {
+    if (!name.ends_with(kEnding)) continue;
+    const HostAnswer& record = tree.ask("file", fmt::format("{}/{}/RECORD", packages, name));
+    const std::string_view size = size_in_record(record);
+    const bool is_other = !size.empty() && size != bytes;
+    (is_other ? others : owners).emplace_back(name.substr(0, name.size() - kEnding.size()));
+  }
+  std::string text = owners.empty() ? "" : "of " + join(owners, " or ");
+  if (others.empty()) return text;
+  return text + (text.empty() ? "of none of the packages that claim it: " : ", written over ") +
+         join(others, ", ");
+}
+
+void add_nccl(HostTree& tree, const std::string& path, const std::string& packages,
+              HostReport& report) {
   const bool is_known =
       std::ranges::find(report.nccls, path, &HostLibrary::path) != report.nccls.end();
-  if (is_known || !tree.ask("elf", path).is_here()) return;
+  const HostAnswer& own = tree.ask("nccl", path);
+  // Older records hold what it needs only.
+  if (is_known || (!own.is_here() && !tree.ask("elf", path).is_here())) return;
+  std::vector<std::string> words;
+  std::string version(value_in(own, "version "));
   // "libnccl.so.2" points to "libnccl.so.2.27.3".
   const std::string target = tree.ask("link", path).text;
   const size_t at = target.rfind("libnccl.so.");
   if (version.empty() && at != target.npos) version = target.substr(at + 11);
-  report.nccls.push_back(
-      {.name = "libnccl.so.2", .path = path, .version = version == "2" ? "" : version});
+  words.push_back(version.empty() || version == "2" ? "version unknown" : version);
+  const std::string_view id = value_in(own, "build-id ");
+  words.push_back(id.empty() ? "no build-id" : "build-id " + std::string(id));
+  const std::string owners =
+      packages.empty() ? "" : owners_of(tree, packages, value_in(own, "bytes "));
+  if (!owners.empty()) words.push_back(owners);
+  report.nccls.push_back({.name = kNccl, .path = path, .version = join(words, ", ")});
 }
 
-/// Python's packages of NVIDIA lie beside each other: nvidia/nccl/lib/libnccl.so.2 and
-/// nvidia_nccl_cu12-2.27.3.dist-info.
-void add_python_nccl(HostTree& tree, const std::string& packages, HostReport& report) {
-  std::string version;
-  for (const std::string_view name : lines_of(tree.ask("list", packages + "/nvidia_nccl_*"))) {
-    const size_t dash = name.find('-');
-    const size_t end = name.rfind(".dist-info");
-    if (dash != name.npos && end != name.npos && dash < end) {
-      version = name.substr(dash + 1, end - dash - 1);
-    }
+/// The first copy in these folders; empty: none.
+std::string first_nccl(HostTree& tree, const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders) {
+    const std::string path = folder + "/" + kNccl;
+    if (tree.ask("nccl", path).is_here()) return path;
   }
-  add_nccl(tree, packages + "/nvidia/nccl/lib/libnccl.so.2", version, report);
+  return {};
+}
+
+void mark(const std::string& path, const std::string& who, HostReport& report) {
+  for (HostLibrary& copy : report.nccls) {
+    if (copy.path == path) copy.version += ", " + who;
+  }
+}
+
+/// Python's packages of NVIDIA lie beside each other, and PyTorch beside them: nvidia/nccl/lib and
+/// nvidia_nccl_cu12-2.27.3.dist-info. `before` is what goes before all others, `folders` where the
+/// loader looks, with LD_LIBRARY_PATH as the first `of_variable`.
+void add_python_nccl(HostTree& tree, const std::string& packages, const std::string& before,
+                     const std::vector<std::string>& folders, size_t of_variable,
+                     HostReport& report) {
+  add_nccl(tree, packages + "/nvidia/nccl/lib/" + kNccl, packages, report);
+  const std::string torch = packages + "/torch/lib";
+  add_nccl(tree, torch + "/" + kNccl, {}, report);
+  const HostAnswer library = tree.ask("elf", torch + "/libtorch_cuda.so");
+  const std::vector<std::string_view> needs = lines_of(library);
+  if (std::ranges::find(needs, "needed libnccl.so.2") == needs.end()) return;
+  const std::vector<std::string> runpath = own_folders(library, torch, "runpath ");
+  // The older of the two goes before LD_LIBRARY_PATH, and counts only without the newer.
+  const std::vector<std::string> rpath =
+      runpath.empty() ? own_folders(library, torch, "rpath ") : std::vector<std::string>();
+  const auto variable = std::span(folders).first(of_variable);
+  std::vector<std::string> order = rpath;
+  order.insert(order.end(), variable.begin(), variable.end());
+  order.insert(order.end(), runpath.begin(), runpath.end());
+  order.insert(order.end(), folders.begin() + static_cast<std::ptrdiff_t>(of_variable),
+               folders.end());
+  const std::string taken = before.empty() ? first_nccl(tree, order) : before;
+  mark(taken, "which PyTorch in " + packages + " loads", report);
 }
 
 void read_nccls(HostTree& tree, const std::vector<std::string>& folders, HostReport& report) {
   const std::string preloaded = value_of(report, "LD_PRELOAD");
+  std::string before;
   for (const std::string_view path : split(preloaded, ':')) {
-    if (path.find("libnccl.so") != path.npos) add_nccl(tree, std::string(path), {}, report);
+    if (path.find("libnccl.so") == path.npos) continue;
+    add_nccl(tree, std::string(path), {}, report);
+    if (before.empty() && tree.ask("nccl", std::string(path)).is_here()) before = path;
   }
   for (const std::string& folder : folders) {
     // /lib is a link to /usr/lib on most systems: the same file is no second copy.
     const bool is_same = (folder.starts_with("/lib/") || folder == "/lib64" || folder == "/lib") &&
                          tree.ask("link", folder.substr(0, folder.find('/', 1))).is_here();
-    if (!is_same) add_nccl(tree, folder + "/libnccl.so.2", {}, report);
+    if (!is_same) add_nccl(tree, folder + "/" + kNccl, {}, report);
   }
-  std::vector<std::string> roots = {"/usr/local/lib", "/usr/lib", "~/.local/lib"};
+  mark(before.empty() ? first_nccl(tree, folders) : before,
+       "which a program gets that asks for it by name", report);
+  std::vector<std::string> roots = {"/usr/local/lib", "/usr/lib", "~/.local/lib", "/opt/conda/lib"};
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     const std::string value = value_of(report, name);
     if (value.starts_with('/')) roots.insert(roots.begin(), value + "/lib");
   }
+  std::vector<std::string> variable;
+  add_folders(value_of(report, "LD_LIBRARY_PATH"), variable);
   for (const std::string& root : roots) {
-    for (const std::string_view python : lines_of(tree.ask("list", root + "/python3*"))) {
+    add_nccl(tree, root + "/" + kNccl, {}, report);
+    const HostAnswer pythons = tree.ask("list", root + "/python3*");
+    for (const std::string_view python : lines_of(pythons)) {
       for (const char* packages : {"site-packages", "dist-packages"}) {
-        add_python_nccl(tree, fmt::format("{}/{}/{}", root, python, packages), report);
+        add_python_nccl(tree, fmt::format("{}/{}/{}", root, python, packages), before, folders,
+                        variable.size(), report);
       }
     }
   }

@@ -2,9 +2,14 @@
 //
 // tests/hosts holds a record for each case; its third line says which findings it gives.
 
+#include <elf.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -94,6 +99,163 @@ TEST(Doctor, AFolderIsAnotherRoot) {
   root.add("proc/self/limits", "Max open files  512  512  files\n");
   EXPECT_EQ(lines(findings_of(report_of({"doctor", "--root", root.path().string()}))),
             "too-many-open-files warning");
+}
+
+/// The rows of the host's section in a report for people: "RDMA" → "no device".
+std::string row_of(const std::string& report, const std::string& label) {
+  const size_t at = report.find("\n  " + label + " ");
+  if (at == report.npos) return "";
+  std::string row;
+  for (const std::string_view line : split(std::string_view(report).substr(at + 1), '\n')) {
+    if (!row.empty() && !line.starts_with("          ")) break;
+    row += (row.empty() ? "" : " ") +
+           std::string(trim(row.empty() ? line.substr(3 + label.size()) : line));
+  }
+  return row;
+}
+
+/// An empty /sys says nothing of RDMA devices, and so on: what was not read is no claim.
+TEST(Doctor, WhatCannotBeSeenIsUnknown) {
+  const TempDir empty;
+  const Outcome out = ncclog({"doctor", "--root", empty.path().string()});
+  EXPECT_EQ(out.exit_code, 0) << out.standard_output;
+  for (const char* label : {"shm", "RDMA", "GPUs", "PCIe", "net", "sockets", "plugins", "NCCL"}) {
+    EXPECT_EQ(row_of(out.standard_output, label), "") << out.standard_output;
+  }
+  EXPECT_NE(row_of(out.standard_output, "unread").find("/sys"), std::string::npos)
+      << out.standard_output;
+}
+
+/// What doctor says in a name space of its own, after `prepare`; empty: there is none here.
+std::string report_apart(const std::string& flags, const std::string& prepare) {
+  const Outcome out = run_command(
+      {.arguments = {"/bin/sh", "-c",
+                     "unshare " + flags + " /bin/sh -c '" + prepare + " || exit 99; exec " +
+                         ncclog_binary().string() + " doctor'"}});
+  return out.exit_code <= 1 && out.standard_error.empty() ? out.standard_output : "";
+}
+
+TEST(Doctor, HiddenSystemFoldersMakeNoClaims) {
+  const std::string sys = report_apart("-m", "mount -t tmpfs none /sys");
+  const std::string proc = report_apart("-m", "mount -t tmpfs none /proc");
+  if (sys.empty() || proc.empty()) GTEST_SKIP() << "needs a name space of its own";
+  EXPECT_EQ(row_of(sys, "RDMA"), "") << sys;
+  EXPECT_EQ(row_of(sys, "PCIe"), "") << sys;
+  EXPECT_EQ(row_of(sys, "net").find("virtual"), std::string::npos) << sys;
+  EXPECT_NE(row_of(sys, "unread").find("/sys"), std::string::npos) << sys;
+  EXPECT_EQ(row_of(proc, "limits"), "") << proc;
+  EXPECT_NE(row_of(proc, "unread").find("/proc"), std::string::npos) << proc;
+}
+
+TEST(Doctor, AHostWithoutInterfacesIsSaidPlainly) {
+  const std::string text = report_apart("-n", "true");
+  if (text.empty()) GTEST_SKIP() << "needs a name space of its own";
+  EXPECT_NE(text.find(": no network interface has an address."), std::string::npos) << text;
+}
+
+TEST(Doctor, SegmentsInUseAreToldFromThoseThatNobodyHolds) {
+  if (!fs::exists("/dev/shm")) GTEST_SKIP() << "needs /dev/shm";
+  const std::string name = "/dev/shm/nccl-test" + std::to_string(getpid());
+  const std::string held = name + "held";
+  const std::string stale = name + "stale";
+  for (const std::string& path : {held, stale}) {
+    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ASSERT_GE(file, 0);
+    ASSERT_EQ(ftruncate(file, 8192), 0);
+    close(file);
+  }
+  run_command({.arguments = {"touch", "-d", "5 hours ago", stale}});
+  const int file = open(held.c_str(), O_RDWR | O_CLOEXEC);
+  void* const memory = mmap(nullptr, 8192, PROT_READ, MAP_SHARED, file, 0);
+  const std::string text = ncclog({"doctor"}).standard_output;
+  munmap(memory, 8192);
+  close(file);
+  fs::remove(held);
+  fs::remove(stale);
+  const std::string shm = row_of(text, "shm");
+  if (shm.find("perhaps in use") != shm.npos) GTEST_SKIP() << "not all processes can be seen";
+  EXPECT_NE(shm.find(" in use"), std::string::npos) << text;
+  EXPECT_NE(shm.find(fs::path(stale).filename().string() + " (8 KiB, last written 5 hours before)"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(shm.find(fs::path(held).filename()), std::string::npos) << text;
+}
+
+/// A library of 64 bits with a build-id, a dynamic section of such entries, and constants.
+std::string library(const std::string& id, const std::string& constants,
+                    const std::vector<std::pair<int64_t, std::string>>& entries = {}) {
+  Elf64_Ehdr header = {};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  const auto bytes_of = [](const auto& value) {
+    return std::string(reinterpret_cast<const char*>(&value), sizeof(value));
+  };
+  std::string note = bytes_of(Elf64_Nhdr{4, static_cast<uint32_t>(id.size()), NT_GNU_BUILD_ID}) +
+                     std::string("GNU\0", 4) + id;
+  std::string texts(1, '\0');
+  std::string dynamic;
+  for (const auto& [tag, text] : entries) {
+    dynamic += bytes_of(Elf64_Dyn{tag, {texts.size()}});
+    texts += text + std::string(1, '\0');
+  }
+  const std::string names("\0.rodata\0.names\0", 16);
+  const uint64_t parts_at = sizeof(header);
+  const uint64_t note_at = parts_at + 3 * sizeof(Elf64_Phdr);
+  const uint64_t texts_at = note_at + note.size();
+  const uint64_t constants_at = texts_at + texts.size();
+  const uint64_t names_at = constants_at + constants.size();
+  const uint64_t dynamic_at = names_at + names.size();
+  dynamic += bytes_of(Elf64_Dyn{DT_STRTAB, {texts_at}}) + bytes_of(Elf64_Dyn{DT_NULL, {0}});
+  const uint64_t sections_at = dynamic_at + dynamic.size();
+  header.e_phoff = parts_at;
+  header.e_phnum = 3;
+  header.e_shoff = sections_at;
+  header.e_shnum = 3;
+  header.e_shstrndx = 2;
+  const auto part = [&](uint32_t type, uint64_t at, uint64_t size) {
+    return bytes_of(Elf64_Phdr{.p_type = type, .p_offset = at, .p_vaddr = at, .p_filesz = size});
+  };
+  const auto section = [&](uint32_t name, uint64_t at, uint64_t size) {
+    return bytes_of(Elf64_Shdr{.sh_name = name, .sh_offset = at, .sh_size = size});
+  };
+  return bytes_of(header) + part(PT_LOAD, 0, sections_at) + part(PT_NOTE, note_at, note.size()) +
+         part(PT_DYNAMIC, dynamic_at, dynamic.size()) + note + texts + constants + names + dynamic +
+         section(0, 0, 0) + section(1, constants_at, constants.size()) +
+         section(9, names_at, names.size());
+}
+
+/// Two packages of pip write the same file; a third copy is the system's.
+TEST(Doctor, EveryCopyOfNcclIsNamedWithWhoGetsIt) {
+  const TempDir root;
+  const std::string packages = "usr/lib/python3.11/site-packages/";
+  const std::string own = library("\xab\xcd", "x NCCL version 2.28.9+cuda13.0 y");
+  root.add(packages + "nvidia/nccl/lib/libnccl.so.2", own);
+  const auto record = [&](const std::string& package, size_t size) {
+    root.add(packages + package + ".dist-info/RECORD",
+             "nvidia/nccl/lib/libnccl.so.2,sha256=x," + std::to_string(size) + "\n");
+  };
+  record("nvidia_nccl_cu12-2.27.3", 12);
+  record("nvidia_nccl_cu13-2.28.9", own.size());
+  root.add(
+      packages + "torch/lib/libtorch_cuda.so",
+      library("\x01", "",
+              {{DT_NEEDED, "libnccl.so.2"}, {DT_RPATH, "$ORIGIN:$ORIGIN/../../nvidia/nccl/lib"}}));
+  root.add("usr/lib/x86_64-linux-gnu/libnccl.so.2",
+           library("\x12\x34", "NCCL version %d NCCL version 2.18.3+cuda12.2"));
+  const std::string text = ncclog({"doctor", "--root", root.path().string()}).standard_output;
+  std::string row;
+  for (const std::string_view word : split_blanks(text)) {
+    row += (row.empty() || word.front() == ' ' ? "" : " ") + std::string(trim(word));
+  }
+  for (const char* said :
+       {"/usr/lib/x86_64-linux-gnu/libnccl.so.2 (2.18.3+cuda12.2, build-id 1234, which a program "
+        "gets that asks for it by name)",
+        "/usr/lib/python3.11/site-packages/nvidia/nccl/lib/libnccl.so.2 (2.28.9+cuda13.0, build-id "
+        "abcd, of nvidia_nccl_cu13-2.28.9, written over nvidia_nccl_cu12-2.27.3, which PyTorch in "
+        "/usr/lib/python3.11/site-packages loads)"}) {
+    EXPECT_NE(row.find(said), std::string::npos) << said << "\n" << text;
+  }
 }
 
 /// What strace shows; empty: it cannot be used here.

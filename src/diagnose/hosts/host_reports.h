@@ -53,6 +53,9 @@ inline FactValue yes_or_no(bool answer, std::string what) {
 /// "64 MiB", "1.5 GiB", "unlimited".
 std::string host_bytes_text(int64_t bytes);
 
+/// Segments of NCCL that no process holds: "nccl-q3Xz9b (9.2 MiB, last written 3 hours before)".
+std::vector<std::string> stale_segments(const HostReport& report);
+
 /// The value of a setting in force; empty: it is not set.
 std::string_view setting_of(const HostReport& report, std::string_view name);
 

@@ -95,13 +95,14 @@ FactValue no_interface(const HostReport& report) {
   for (const HostInterface& each : *report.interfaces) {
     names.push_back(each.name + (each.is_up ? "" : " (down)"));
   }
+  if (names.empty()) return yes("no network interface has an address");
   std::string settings;
   for (const char* name : {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY"}) {
     const std::string_view value = setting_of(report, name);
     if (!value.empty()) settings += fmt::format("{}={} ", name, value);
   }
   return yes(fmt::format("{}admits none of {}", settings.empty() ? "NCCL " : settings,
-                         names.empty() ? "no interface" : few_of(names, kMostDevices, ", ")));
+                         few_of(names, kMostDevices, ", ")));
 }
 
 // Which RDMA ports, and are they of one kind?

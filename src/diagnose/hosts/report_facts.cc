@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/hosts/host_reports.h"
+#include "diagnose/outcome/end_marks.h"
 
 namespace ncclog {
 
@@ -59,6 +60,37 @@ std::string_view setting_of(const HostReport& report, std::string_view name) {
   return found == report.settings.end() ? std::string_view() : found->value;
 }
 
+/// By name, how many seconds before the report a segment was last written, as its record says:
+/// "  nccl-q3Xz9b 9637888 nobody 11820".
+static std::map<std::string_view, int64_t> segment_ages(const HostReport& report) {
+  std::map<std::string_view, int64_t> ages;
+  bool is_here = false;
+  for (const std::string_view line : split(report.record, '\n')) {
+    if (!line.starts_with(' ')) is_here = line == "segments /dev/shm";
+    const auto words = split_blanks(line);
+    if (!is_here || words.size() != 4) continue;
+    if (const auto seconds = parse_int(words[3])) ages[words[0]] = *seconds;
+  }
+  return ages;
+}
+
+std::vector<std::string> stale_segments(const HostReport& report) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  constexpr int64_t kLongest = int64_t{1} << 31;
+  const auto ages = segment_ages(report);
+  std::vector<std::string> stale;
+  for (const ShmSegment& segment : report.shm.segments) {
+    if (segment.is_held.value_or(true)) continue;
+    std::string text = fmt::format("{} ({}", segment.name, host_bytes_text(segment.bytes));
+    const auto age = ages.find(segment.name);
+    if (age != ages.end() && age->second >= 0 && age->second < kLongest) {
+      text += fmt::format(", last written {} before", duration_words(age->second * kSecond));
+    }
+    stale.push_back(text + ")");
+  }
+  return stale;
+}
+
 namespace {
 
 constexpr int64_t kMega = int64_t{1} << 20;
@@ -89,18 +121,16 @@ FactValue shm_full(const HostReport& report) {
 
 FactValue shm_stale(const HostReport& report) {
   int64_t bytes = 0;
-  int64_t count = 0;
   bool all_known = true;
-  std::string first;
   for (const ShmSegment& segment : report.shm.segments) {
     all_known &= segment.is_held.has_value();
-    if (segment.is_held.value_or(true)) continue;
-    if (count++ == 0) first = segment.name;
-    bytes += std::max<int64_t>(segment.bytes, 0);
+    if (!segment.is_held.value_or(true)) bytes += std::max<int64_t>(segment.bytes, 0);
   }
-  if (count > 0) {
-    return yes(fmt::format("{} in /dev/shm that no process holds ({}, {})",
-                           plural(count, "segment"), first, host_bytes_text(bytes)));
+  const std::vector<std::string> stale = stale_segments(report);
+  if (!stale.empty()) {
+    return yes(fmt::format("{} in /dev/shm that no process holds, {}: {}",
+                           plural(std::ssize(stale), "segment"), host_bytes_text(bytes),
+                           few_of(stale, 3, ", ")));
   }
   if (report.shm.size < 0 || !all_known) return unknown();
   return no_because("no segment in /dev/shm is without a process");

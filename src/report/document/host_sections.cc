@@ -23,16 +23,24 @@ std::string limit_text(int64_t limit) {
   return limit == HostReport::kUnlimited ? "unlimited" : std::to_string(limit);
 }
 
-std::string shm_text(const SharedMemory& shm) {
+std::string shm_text(const HostReport& report) {
+  const SharedMemory& shm = report.shm;
   if (shm.size < 0) return {};
   std::string text = host_bytes_text(shm.size);
   if (shm.available >= 0) text += fmt::format(", {} free", host_bytes_text(shm.available));
   if (!shm.mode.empty()) text += ", mode " + shm.mode;
   if (!shm.refused.empty()) text += ", not writable: " + shm.refused;
   if (shm.segments.empty()) return text;
-  const auto free = std::ranges::count(shm.segments, std::optional(false), &ShmSegment::is_held);
+  const auto with = [&](std::optional<bool> held) {
+    return std::ranges::count(shm.segments, held, &ShmSegment::is_held);
+  };
   text += fmt::format("; {} of NCCL", plural(std::ssize(shm.segments), "segment"));
-  return free > 0 ? text + fmt::format(", {} held by no process", free) : text;
+  if (with(true) > 0) text += fmt::format(", {} in use", with(true));
+  if (with(std::nullopt) > 0) text += fmt::format(", {} perhaps in use", with(std::nullopt));
+  const std::vector<std::string> stale = stale_segments(report);
+  if (stale.empty()) return text;
+  return text +
+         fmt::format(", {} held by no process: {}", stale.size(), few_of(stale, kMostNamed, ", "));
 }
 
 std::string memory_text(const HostReport& report) {
@@ -200,7 +208,7 @@ Section section_of(const HostReport& report) {
     if (!text.empty()) values.rows.push_back({std::move(label), std::move(text)});
   };
   add("system", system_text(report));
-  add("shm", shm_text(report.shm));
+  add("shm", shm_text(report));
   add("memory", memory_text(report));
   add("limits", limits_text(report));
   add("NUMA", numa_text(report));
