@@ -179,7 +179,7 @@ std::optional<Finding> profile_finding(const Profile& checked, const Job& job) {
   finding.why =
       "A profile says what a job on this machine looks like when all is well; what "
       "differs is no fault by itself, but somebody expected something else.";
-  finding.check = {"ncclog show channels LOGS; ncclog show topology LOGS"};
+  finding.check = {"ncclog show channels LOGS; ncclog show topology LOGS    # what the job uses"};
   finding.fix = {"Repair what differs, or correct the profile where it describes another machine."};
   finding.do_not = {
       "Force paths by settings until the profile is met: it hides why NCCL chose "

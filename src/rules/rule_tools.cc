@@ -471,7 +471,7 @@ std::string new_rule_text(std::string_view id, std::string_view line, const Job&
       "{}"
       "message: \"{{subject}}: what happened, in one sentence.\"\n"
       "why: The mechanism, in one or two sentences.\n"
-      "check: [\"a command that changes nothing\"]\n"
+      "check: [\"a command that changes nothing    # what it shows\"]\n"
       "fix: [What to change.]\n"
       "do_not: [\"What makes it worse: the reason.\"]\n"
       "references: [Where this is known from]\n"
