@@ -4,7 +4,7 @@
 // a document (report/document/report_document.h), programs as JSON:
 //
 //   --md report.md        Markdown, for an issue
-//   --json report.json    the schema ncclog.report/2
+//   --json report.json    the schema ncclog.report/3
 //
 // A format is one row: its name, its flag and the function that writes it. Command lines, help and
 // tests walk the table, so a new format is its function and its row.

@@ -13,7 +13,7 @@
 
 namespace ncclog::testing {
 
-/// What is wrong with `report` (ncclog.report/2) in the light of `expected` (a case.json); empty if
+/// What is wrong with `report` (ncclog.report/3) in the light of `expected` (a case.json); empty if
 /// nothing is. Throws nlohmann's exceptions if either lacks the keys of its format.
 std::vector<std::string> check_case(const nlohmann::json& expected, const nlohmann::json& report);
 

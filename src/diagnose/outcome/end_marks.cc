@@ -612,26 +612,60 @@ std::vector<const CommSegment*> segments_of(const Job& job, const Process& proce
   return segments;
 }
 
+std::optional<std::pair<LineTime, LineTime>> span_of(const std::vector<LineTime>& times) {
+  std::array<std::vector<LineTime>, 4> sorts;
+  for (const LineTime& time : times) {
+    if (time.known()) sorts[(time.has_zone ? 2 : 0) + (time.year > 0 ? 1 : 0)].push_back(time);
+  }
+  const auto most_used = std::ranges::max_element(sorts, {}, std::ranges::size);
+  if (most_used->empty()) return std::nullopt;
+  const auto key = [](const LineTime& time) { return std::pair(time.year, time.nanoseconds); };
+  return std::pair(*std::ranges::min_element(*most_used, {}, key),
+                   *std::ranges::max_element(*most_used, {}, key));
+}
+
 std::optional<JobSpan> span_of(const Job& job) {
-  // With a zone or without, with a year or without: only those of one sort compare.
-  std::array<std::vector<LineTime>, 4> times;
-  const auto add = [&](const LineTime& time) {
-    if (time.known()) times[(time.has_zone ? 2 : 0) + (time.year > 0 ? 1 : 0)].push_back(time);
-  };
+  std::vector<LineTime> times;
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [kind, list] : log.records) {
       if (list.kept.empty()) continue;
       // The first of a kind is kept, and of what comes later, as much as there is room for.
-      add(time_of(list.kept.front()));
-      add(time_of(list.kept.back()));
+      times.push_back(time_of(list.kept.front()));
+      times.push_back(time_of(list.kept.back()));
     }
-    add(time_of_line(log.last_text));
+    times.push_back(time_of_line(log.last_text));
   }
-  const auto most_used = std::ranges::max_element(times, {}, std::ranges::size);
-  if (most_used->empty()) return std::nullopt;
-  const auto key = [](const LineTime& time) { return std::pair(time.year, time.nanoseconds); };
-  return JobSpan{std::string(std::ranges::min_element(*most_used, {}, key)->text),
-                 std::string(std::ranges::max_element(*most_used, {}, key)->text)};
+  const auto span = span_of(times);
+  if (!span) return std::nullopt;
+  return JobSpan{std::string(span->first.text), std::string(span->second.text)};
+}
+
+std::string utc_of(const LineTime& time) {
+  using namespace std::chrono;
+  if (!time.has_zone || time.year == 0) return {};
+  // Days are counted in a leap year.
+  const sys_time<nanoseconds> at = sys_days(2000y / 1 / 1) + nanoseconds(time.nanoseconds);
+  const sys_days day = floor<days>(at);
+  const year_month_day in_leap_year(day);
+  year_month_day date(year(time.year) + (in_leap_year.year() - 2000y), in_leap_year.month(),
+                      in_leap_year.day());
+  // No such 29 February: the zone leads to it from the day before or after, which is printed.
+  if (!date.ok()) {
+    const std::string_view printed = time.text.substr(time.text.find(':') - 5, 2);
+    if (printed == "29") return {};
+    date = printed == "28" ? date.year() / March / 1 : date.year() / February / 28;
+  }
+  const hh_mm_ss clock(at - day);
+  const int64_t fraction = clock.subseconds().count();
+  const int width = fraction == 0               ? 0
+                    : fraction % 1'000'000 == 0 ? 3
+                    : fraction % 1000 == 0      ? 6
+                                                : 9;
+  const std::string digits = fmt::format("{:09}", fraction);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}{}{}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
+                     width > 0 ? "." : "", digits.substr(0, static_cast<size_t>(width)));
 }
 
 int ExitReport::signal() const {

@@ -25,8 +25,15 @@ struct JobSpan {
   bool operator==(const JobSpan&) const = default;
 };
 
+/// The earliest and the latest by the sort of clock that most of them have: with a zone or without,
+/// with a year or without. Others do not compare. nullopt: none is known.
+std::optional<std::pair<LineTime, LineTime>> span_of(const std::vector<LineTime>& times);
+
 /// By the clocks of most lines that carry a time; nullopt where none does. Clocks of hosts differ.
 std::optional<JobSpan> span_of(const Job& job);
+
+/// "2026-01-05T12:00:00.000000001Z"; empty: no zone or no year is printed.
+std::string utc_of(const LineTime& time);
 
 /// True if `line` stands before `other` in the same input.
 bool is_before(const Job& job, SourceRef line, SourceRef other);

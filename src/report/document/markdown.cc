@@ -268,8 +268,9 @@ bool is_plain_link(std::string_view address) {
 
 std::string item_text(std::string_view item) {
   if (is_plain_link(item)) return fmt::format("<{}>", item);
+  const std::string_view typed = item.substr(0, item.find("    # "));
   const bool is_prose =
-      !is_command(item) || item.find('`') != item.npos || item.find(", ") != item.npos;
+      !is_command(item) || item.find('`') != item.npos || typed.find(", ") != typed.npos;
   return is_prose ? prose(item, kMaxLine) : markdown_code(shortened(item, kMaxLine));
 }
 

@@ -548,7 +548,7 @@ std::string json(const Report& report, const TextStyle&) { return write_json(rep
 
 constexpr ReportKind kKinds[] = {
     {"text", "text", "text for people", write_text},
-    {"json", "json", "JSON for scripts, schema ncclog.report/2", json},
+    {"json", "json", "JSON for scripts, schema ncclog.report/3", json},
     {"markdown", "md", "Markdown that fits an issue on GitHub", write_markdown},
     {"html", "html", "one page for a browser, without any request", write_html},
     {"github", "github", "annotations for GitHub's Actions", write_github, false},

@@ -23,6 +23,7 @@
 #include "base/built_in.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/outcome/end_marks.h"
 #include "model/job.h"
 #include "report/report.h"
 #include "rules/finding.h"
@@ -206,6 +207,13 @@ constexpr Value<Owner<member>> kNameOrNull = {
     type::nullable<schema>,
     [](const Job&, const Owner<member>& of) -> Json { return write_name(of.*member); }};
 
+/// Absent where it is empty.
+template <auto member, Json (*schema)() = type::name>
+constexpr Value<Owner<member>> kTextIfAny = {
+    schema, [](const Job&, const Owner<member>& of) -> Json {
+      return (of.*member).empty() ? absent() : Json(to_valid_utf8(of.*member));
+    }};
+
 template <auto member, Json (*schema)() = type::list<type::text>>
 constexpr Value<Owner<member>> kTexts = {
     schema, [](const Job&, const Owner<member>& of) -> Json { return write_texts(of.*member); }};
@@ -314,6 +322,11 @@ std::span<const EmbeddedFile> schema_files();
 /// A line as evidence, shown up to 1 KiB and cut between characters.
 std::string shown_evidence(std::string_view line);
 
+constexpr auto kUtc =
+    type::matching<R"(^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z$)">;
+constexpr std::string_view kTimeHelp = "As printed. Clocks of hosts differ.";
+constexpr std::string_view kUtcHelp = "The same, where it is printed with year and zone.";
+
 constexpr Key<Evidence> kEvidence[] = {
     {"file",
      {type::text,
@@ -324,6 +337,14 @@ constexpr Key<Evidence> kEvidence[] = {
      {type::count,
       [](const Job& job, const Evidence& line) -> Json { return file_line(job, line.where).line; }},
      "0: the whole file."},
+    {"time",
+     {type::nullable<type::name>,
+      [](const Job&, const Evidence& line) { return write_name(time_of_line(line.text).text); }},
+     kTimeHelp},
+    {"utc",
+     {type::nullable<kUtc>,
+      [](const Job&, const Evidence& line) { return write_name(utc_of(time_of_line(line.text))); }},
+     kUtcHelp},
     {"text",
      {type::text,
       [](const Job&, const Evidence& line) -> Json { return shown_evidence(line.text); }},

@@ -1,6 +1,6 @@
-// The report for scripts: JSON, schema ncclog.report/2, and that schema.
+// The report for scripts: JSON, schema ncclog.report/3, and that schema.
 //
-//   {"schema": "ncclog.report/2", "verdict": {"status": "problem", "headline": "…", …}, …}
+//   {"schema": "ncclog.report/3", "verdict": {"status": "problem", "headline": "…", …}, …}
 
 #include <algorithm>
 #include <map>
@@ -14,6 +14,7 @@
 #include "report/json/json_fields.h"
 #include "report/report.h"
 #include "report/tables/tables.h"
+#include "rules/check.h"
 #include "rules/headline.h"
 
 namespace ncclog {
@@ -218,6 +219,26 @@ constexpr Key<HostReport> kHostReport[] = {
      "All that was read of the host, line by line, as `ncclog doctor --record` writes it."},
 };
 
+constexpr Key<Check> kCheck[] = {
+    {"run", kTextIfAny<&Check::run>,
+     "To be pasted into a shell; words in capitals stand for values: PID, LOGS.", true},
+    {"why", kText<&Check::why, type::name>,
+     "What the command shows, or what to look for; without a command, a question for a person."},
+    {"where", kTextIfAny<&Check::where>,
+     "'here', where the logs are read or jobs are started; else the finding's hosts, "
+     "'gpu-node-[01-02]', or 'its hosts' where they are too many to be listed; else 'every host of "
+     "the job'. `why` may say it more closely.",
+     true},
+};
+
+/// Of the earliest line of its evidence that carries a time.
+LineTime time_of(const Finding& finding) {
+  std::vector<LineTime> times;
+  for (const Evidence& line : finding.evidence) times.push_back(time_of_line(line.text));
+  const auto span = span_of(times);
+  return span ? span->first : LineTime();
+}
+
 constexpr Key<Finding> kFinding[] = {
     {"id", kText<&Finding::id, kFindingId>},
     {"severity", kWord<&Finding::severity>},
@@ -236,9 +257,22 @@ constexpr Key<Finding> kFinding[] = {
      "The guilty ones where evidence identifies them, else those whose own lines report the "
      "fault."},
     {"ranks", kValue<&Finding::ranks, type::set<type::count>>, "Likewise."},
+    {"time",
+     {type::nullable<type::name>,
+      [](const Job&, const Finding& finding) { return write_name(time_of(finding).text); }},
+     "Of the earliest line of its evidence, as printed. Clocks of hosts differ."},
+    {"utc",
+     {type::nullable<kUtc>,
+      [](const Job&, const Finding& finding) { return write_name(utc_of(time_of(finding))); }},
+     kUtcHelp},
     {"evidence", kObjects<&Finding::evidence, kEvidence>},
     {"evidence_omitted", kValue<&Finding::evidence_omitted>, "Further lines that show it."},
-    {"check", kTexts<&Finding::check>},
+    {"check",
+     {type::objects<kCheck>,
+      [](const Job& job, const Finding& finding) {
+        return write_objects(job, kCheck, find_checks(finding));
+      }},
+     "What to look at; changes nothing."},
     {"fix", kTexts<&Finding::fix>},
     {"do_not", kTexts<&Finding::do_not>},
     {"references", kTexts<&Finding::references>},
@@ -449,7 +483,7 @@ constexpr Key<LossTable> kLosses[] = {
 // The whole.
 
 constexpr Key<Report> kReport[] = {
-    {"schema", kSchemaName<Report, "ncclog.report/2">},
+    {"schema", kSchemaName<Report, "ncclog.report/3">},
     {"tool", kObject<&Report::tool, kTool>},
     {"verdict", kOf<&Report::diagnosis, kObject<&Diagnosis::verdict, kVerdict>>},
     {"outcome",
@@ -505,7 +539,7 @@ std::string write_json(const Report& report) {
 }
 
 std::string report_schema() {
-  return document_schema("urn:ncclog:report:2", "ncclog.report/2",
+  return document_schema("urn:ncclog:report:3", "ncclog.report/3",
                          "The report of `ncclog analyze --format json`. Null stands where the log "
                          "does not say. Keys that are not required may be added; what is here "
                          "stays.",

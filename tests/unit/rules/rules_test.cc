@@ -8,6 +8,7 @@
 
 #include "app/read/read_example.h"
 #include "base/text.h"
+#include "rules/check.h"
 #include "rules/load_rules.h"
 #include "rules/pattern.h"
 #include "rules/rule_tools.h"
@@ -111,6 +112,31 @@ TEST(Rules, ChecksOnlyLook) {
             << rule.id << ": " << check;
       }
     }
+  }
+}
+
+/// What can be pasted into a shell stands before what it shows.
+TEST(Rules, ChecksThatAreCommandsSayWhatTheyShow) {
+  const Rulebook rulebook = load_rulebook();
+  std::vector<std::pair<std::string, Check>> checks;
+  for (const Rule& rule : rulebook.rules) {
+    for (Check& check : find_checks({.check = rule.check}))
+      checks.emplace_back(rule.id, std::move(check));
+  }
+  const auto first_word = [](std::string_view text) { return text.substr(0, text.find(' ')); };
+  std::set<std::string_view> commands;
+  for (const auto& [id, check] : checks) {
+    if (!check.run.empty()) commands.insert(first_word(check.run));
+  }
+  EXPECT_TRUE(commands.contains("ncclog"));
+  for (const auto& [id, check] : checks) {
+    EXPECT_FALSE(check.why.empty()) << id << ": " << check.run;
+    if (check.run.empty()) {
+      EXPECT_FALSE(commands.contains(first_word(check.why))) << id << ": " << check.why;
+    }
+    const bool is_open =
+        check.run.find("...") != check.run.npos || check.run.find("…") != check.run.npos;
+    EXPECT_FALSE(is_open || check.why.find("    #") != check.why.npos) << id << ": " << check.run;
   }
 }
 

@@ -307,6 +307,31 @@ TEST(Span, GoesFromTheEarliestToTheLatestTime) {
   EXPECT_EQ(span_of(job), (JobSpan{"2026-02-03 04:05:01", "2026-02-03 04:05:06"}));
 }
 
+TEST(UtcOf, NeedsZoneAndYear) {
+  struct Row {
+    std::string_view printed;
+    std::string_view utc;
+  };
+  constexpr Row kRows[] = {
+      {"2026-01-05T12:00:00Z", "2026-01-05T12:00:00Z"},
+      {"2026-01-05T12:00:00.25+02:00", "2026-01-05T10:00:00.250Z"},
+      {"2026-01-05T12:00:00.000000001Z", "2026-01-05T12:00:00.000000001Z"},
+      {"2026-12-31T23:30:00-01:00", "2027-01-01T00:30:00Z"},
+      {"2026-01-01T00:30:00+01:00", "2025-12-31T23:30:00Z"},
+      {"2026-02-28T23:30:00-01:00", "2026-03-01T00:30:00Z"},
+      {"2026-03-01T00:30:00+01:00", "2026-02-28T23:30:00Z"},
+      {"2028-02-28T23:30:00-01:00", "2028-02-29T00:30:00Z"},
+      {"2026-02-29T12:00:00Z", ""},
+      {"2026-01-05 12:00:00", ""},
+      {"Jan  5 12:00:00", ""},
+  };
+  for (const Row& row : kRows) {
+    const LineTime time = find_line_time(row.printed);
+    EXPECT_TRUE(time.known()) << row.printed;
+    EXPECT_EQ(utc_of(time), row.utc) << row.printed;
+  }
+}
+
 TEST(Outcome, DurationsAreWordsForPeople) {
   constexpr int64_t kMs = 1'000'000;
   EXPECT_EQ(duration_words(114 * kMs), "0.11 s");

@@ -87,7 +87,11 @@ TEST(WriteJson, SchemaRefusesWhatIsNotInIt) {
       {"/job/nranks", "8", "/job/nranks: not of type [\"integer\",\"null\"]"},
       {"/inputs/0/note", "", "/inputs/0/note: empty"},
       {"/findings/0/ranks", {1, 1}, "/findings/0/ranks: has duplicates"},
-      {"/schema", "ncclog.report/1", "/schema: not \"ncclog.report/2\""},
+      {"/schema", "ncclog.report/2", "/schema: not \"ncclog.report/3\""},
+      {"/findings/0/check/0", "df -h", "/findings/0/check/0: not of type \"object\""},
+      {"/findings/0/utc", "2026-02-03 04:05:06",
+       "/findings/0/utc: \"2026-02-03 04:05:06\" does not match "
+       "\"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\\\.[0-9]+)?Z$\""},
   };
   for (const Row& row : kRows) {
     json report = written(sample_report());
@@ -107,14 +111,31 @@ TEST(WriteJson, SaysWhatTheFindingSays) {
     "message": "Rank 1 on trainbox could not extend a segment: /dev/shm is full.",
     "headline": "Rank 1 on trainbox could not extend a segment.",
     "subject": {"host": "trainbox", "rank": 1, "pid": 502, "communicator": null},
-    "hosts": ["trainbox"], "ranks": [1],
-    "evidence": [{"file": "logs/run.txt", "line": 2, "text":
+    "hosts": ["trainbox"], "ranks": [1], "time": null, "utc": null,
+    "evidence": [{"file": "logs/run.txt", "line": 2, "time": null, "utc": null, "text":
       "trainbox:502:541 [1] misc/shmutils.cc:87 NCCL WARN Error: failed \u001b[31m to \ufffd extend"}],
     "evidence_omitted": 3,
-    "check": ["`df -h /dev/shm`"],
+    "check": [{"why": "`df -h /dev/shm`"}],
     "fix": ["Start the container with --shm-size=1g or with --ipc=host."],
     "do_not": ["Set NCCL_SHM_DISABLE=1: it hides the limit and slows everything down."],
     "references": [], "explains": ["peer-closed-secondary"]})"));
+}
+
+TEST(WriteJson, FindingHasTheTimeOfItsEarliestLine) {
+  Report report = sample_report();
+  Finding& finding = report.diagnosis.findings[0];
+  const std::string line = " n1:7:9 [0] NCCL WARN Connection closed";
+  finding.evidence = {{.text = "2026-02-03T04:05:07.5+02:00" + line},
+                      {.text = "2026-02-03T02:05:06Z" + line},
+                      {.text = "[2026-02-03 01:00:00]" + line}};
+  const json told = written(report).at("findings").at(0);
+  EXPECT_EQ(complaints(written(report)), "");
+  EXPECT_EQ(told["time"], "2026-02-03T02:05:06Z");
+  EXPECT_EQ(told["utc"], "2026-02-03T02:05:06Z");
+  EXPECT_EQ(told["evidence"][0]["time"], "2026-02-03T04:05:07.5+02:00");
+  EXPECT_EQ(told["evidence"][0]["utc"], "2026-02-03T02:05:07.500Z");
+  EXPECT_EQ(told["evidence"][2]["time"], "2026-02-03 01:00:00");
+  EXPECT_EQ(told["evidence"][2]["utc"], nullptr);
 }
 
 TEST(WriteJson, UnknownIsNull) {
