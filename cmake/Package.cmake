@@ -7,7 +7,8 @@ install(DIRECTORY src/rules/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog
 install(FILES ${PROJECT_BINARY_DIR}/rule.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog/rules)
 install(FILES ${PROJECT_BINARY_DIR}/report.schema.json ${PROJECT_BINARY_DIR}/diff.schema.json
-  ${PROJECT_BINARY_DIR}/perf.schema.json
+  ${PROJECT_BINARY_DIR}/perf.schema.json ${PROJECT_BINARY_DIR}/table.schema.json
+  ${PROJECT_BINARY_DIR}/env.schema.json
   src/replay/plan/plan.schema.json src/replay/judge/outcome.schema.json
   src/replay/judge/result.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog)

@@ -105,6 +105,10 @@ void Walk::check_keyword(const std::string& keyword, const json& schema, const j
     expect(contains(rule, value), at, value.dump() + " is none of " + rule.dump());
   } else if (keyword == "anyOf") {
     check_any(rule, value, at);
+  } else if (keyword == "not") {
+    Walk walk{root};
+    walk.check(rule, value, at);
+    expect(!walk.errors.empty(), at, "fits " + rule.dump());
   } else if (keyword == "minimum") {
     expect(!value.is_number() || value >= rule, at, value.dump() + " is below " + rule.dump());
   } else if (keyword == "minLength") {

@@ -20,9 +20,11 @@
 #include "model/derive/build_job.h"
 #include "report/difference/difference_report.h"
 #include "report/difference/groups_report.h"
+#include "report/document/report_document.h"
 #include "report/document/rules_page.h"
 #include "report/perf/perf_report.h"
 #include "report/report.h"
+#include "report/tables/tables.h"
 #include "report/text_layout.h"
 #include "rules/load_rules.h"
 #include "rules/profile.h"
@@ -170,6 +172,8 @@ constexpr NamedSchema kSchemas[] = {
     {"diff", [](const RulesOptions&) { return difference_schema(); }},
     {"diff-groups", [](const RulesOptions&) { return groups_schema(); }},
     {"perf", [](const RulesOptions&) { return perf_schema(); }},
+    {"table", [](const RulesOptions&) { return table_schema(); }},
+    {"env", [](const RulesOptions&) { return check_schema(); }},
 };
 
 /// Of one area, or of all of them one after the other.

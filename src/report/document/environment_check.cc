@@ -68,29 +68,52 @@ void add_source(const CheckedSource& source, std::vector<Section>& sections) {
   sections.push_back({.blocks = {Labelled{"Nothing to remark on", join(rest, ", ")}}});
 }
 
-Json remark_json(const PlacedRemark& each) {
-  const Remark& remark = each.remark;
-  return {{"level", to_string(remark.level)},     {"kind", to_string(remark.kind)},
-          {"place", write_name(each.place)},      {"variable", write_name(remark.variable)},
-          {"value", to_valid_utf8(remark.value)}, {"message", to_valid_utf8(remark.message)},
-          {"hint", write_name(remark.hint)}};
-}
+constexpr Key<Setting> kCheckedSetting[] = {
+    {"name", kText<&Setting::name, type::name>},
+    {"value", kText<&Setting::value>},
+    {"line",
+     {type::nullable<type::positive>,
+      [](const Job&, const Setting& setting) {
+        return setting.line == 0 ? Json(nullptr) : Json(setting.line);
+      }}},
+};
 
-Json source_json(const CheckedSource& source) {
-  Json settings = Json::array();
-  for (const Setting& setting : source.settings) {
-    settings.push_back({{"name", to_valid_utf8(setting.name)},
-                        {"value", to_valid_utf8(setting.value)},
-                        {"line", setting.line == 0 ? Json(nullptr) : Json(setting.line)}});
-  }
-  Json remarks = Json::array();
-  for (const PlacedRemark& each : source.remarks) remarks.push_back(remark_json(each));
-  return {{"path", to_valid_utf8(source.path)},
-          {"format", source.format},
-          {"note", write_name(source.note)},
-          {"settings", std::move(settings)},
-          {"remarks", std::move(remarks)}};
-}
+constexpr Key<PlacedRemark> kRemark[] = {
+    {"level", kOf<&PlacedRemark::remark, kWord<&Remark::level>>,
+     "error: NCCL fails with it; warning: it does not do what it says; note: one should know."},
+    {"kind", kOf<&PlacedRemark::remark, kWord<&Remark::kind>>},
+    {"place", kNameOrNull<&PlacedRemark::place>, "'train.sh:8'; null: nowhere in particular."},
+    {"variable", kOf<&PlacedRemark::remark, kNameOrNull<&Remark::variable>>},
+    {"value", kOf<&PlacedRemark::remark, kText<&Remark::value>>},
+    {"message", kOf<&PlacedRemark::remark, kText<&Remark::message, type::name>>},
+    {"hint", kOf<&PlacedRemark::remark, kNameOrNull<&Remark::hint>>, "What to do."},
+};
+
+constexpr Key<CheckedSource> kSource[] = {
+    {"path", kText<&CheckedSource::path, type::name>, "As given; 'this shell'."},
+    {"format",
+     kText<&CheckedSource::format, type::one_of<"script|env_file|nccl_conf|yaml|log|environment">>},
+    {"note", kNameOrNull<&CheckedSource::note>, "One sentence about the reading."},
+    {"settings", kObjects<&CheckedSource::settings, kCheckedSetting>,
+     "What concerns NCCL, in its order; a name twice where it is set twice."},
+    {"remarks", kObjects<&CheckedSource::remarks, kRemark>},
+};
+
+template <RemarkLevel level>
+constexpr Value<EnvironmentCheck> kCount = {
+    type::count,
+    [](const Job&, const EnvironmentCheck& check) -> Json { return count_remarks(check, level); }};
+
+constexpr Key<EnvironmentCheck> kEnvironmentCheck[] = {
+    {"schema", kSchemaName<EnvironmentCheck, "ncclog.env_check/1">},
+    {"nccl_version", kNameOrNull<&EnvironmentCheck::nccl_version>,
+     "Against which settings were held; null: any."},
+    {"errors", kCount<RemarkLevel::Error>},
+    {"warnings", kCount<RemarkLevel::Warning>},
+    {"notes", kCount<RemarkLevel::Note>},
+    {"sources", kObjects<&EnvironmentCheck::sources, kSource>,
+     "In the order in which they were named."},
+};
 
 }  // namespace
 
@@ -107,15 +130,14 @@ Document environment_document(const EnvironmentCheck& check) {
 }
 
 std::string write_check_json(const EnvironmentCheck& check) {
-  Json sources = Json::array();
-  for (const CheckedSource& source : check.sources) sources.push_back(source_json(source));
-  const Json document = {{"schema", "ncclog.env_check/1"},
-                         {"nccl_version", write_name(check.nccl_version)},
-                         {"errors", count_remarks(check, RemarkLevel::Error)},
-                         {"warnings", count_remarks(check, RemarkLevel::Warning)},
-                         {"notes", count_remarks(check, RemarkLevel::Note)},
-                         {"sources", std::move(sources)}};
-  return safe_json(document.dump(2)) + "\n";
+  return safe_json(write_object(Job(), kEnvironmentCheck, check).dump(2)) + "\n";
+}
+
+std::string check_schema() {
+  return document_schema("urn:ncclog:env_check:1", "ncclog.env_check/1",
+                         "What `ncclog env check --format json` prints. Keys that are not required "
+                         "may be added; what is here stays.",
+                         kEnvironmentCheck);
 }
 
 }  // namespace ncclog

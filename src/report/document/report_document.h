@@ -128,4 +128,7 @@ Document environment_document(const EnvironmentCheck& check);
 /// For scripts: {"schema": "ncclog.env_check/1", "sources": […], …}.
 std::string write_check_json(const EnvironmentCheck& check);
 
+/// The JSON Schema of write_check_json().
+std::string check_schema();
+
 }  // namespace ncclog

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "diagnose/iterations/call_counts.h"
+#include "report/json/json_fields.h"
 #include "report/text_layout.h"
 
 namespace ncclog {
@@ -232,6 +233,51 @@ const TableKind* find_sql_table(std::string_view name) {
     return kind.sql_name() == word || (!word.empty() && kind.older_name == word);
   });
   return found == std::end(kTables) ? nullptr : found;
+}
+
+std::string table_schema() {
+  Json rows = Json::object();
+  Json names = Json::array();
+  Json kinds = Json::array();
+  for (const TableKind& kind : kTables) {
+    if (!kind.has_rows()) continue;
+    const bool is_shown = kind.build != nullptr;
+    Json columns = Json::object();
+    Json required = Json::array();
+    for (const Column& column : kind.columns) {
+      const std::string key(is_shown ? column.name : column.sql_name());
+      const std::string_view type = column.type == "TEXT"   ? "string"
+                                    : column.type == "REAL" ? "number"
+                                                            : "integer";
+      columns[key] = {{"type", {type, "null"}}, {"description", column.help}};
+      required.push_back(key);
+    }
+    const std::string name = is_shown ? std::string(kind.name) : kind.sql_name();
+    rows[name] = closed_object(std::move(columns), std::move(required));
+    if (!is_shown) continue;
+    names.push_back(name);
+    kinds.push_back({{"properties",
+                      {{"table", {{"const", name}}},
+                       {"rows", {{"type", "array"}, {"items", {{"$ref", "#/$defs/" + name}}}}}}}});
+  }
+  kinds.push_back({{"properties", {{"table", {{"not", {{"enum", std::move(names)}}}}}}}});
+  Json properties = {{"schema", type::constant<"ncclog.table/1">()},
+                     {"table", type::text()},
+                     {"rows", {{"type", "array"}, {"items", {{"type", "object"}}}}},
+                     {"notes", type::list<type::text>()}};
+  Json schema = {
+      {"$schema", "https://json-schema.org/draft/2020-12/schema"},
+      {"$id", "urn:ncclog:table:1"},
+      {"title", "ncclog.table/1"},
+      {"description",
+       "What `ncclog show TABLE --format json` prints. Other tables (of `count`, `rules list`, "
+       "answers "
+       "to --sql) have the columns that were asked for. A line of `ncclog export TABLE` as JSON "
+       "Lines is of the definition of that name. Null: the log does not say."}};
+  schema.update(closed_object(std::move(properties), {"schema", "table", "rows", "notes"}));
+  schema["anyOf"] = std::move(kinds);
+  schema["$defs"] = std::move(rows);
+  return schema.dump(2) + "\n";
 }
 
 Table table_of(std::string_view name) {

@@ -72,6 +72,10 @@ void each_documentation_row(const RowTaker& take);
 /// What the tables of the database and their columns hold, for a person.
 std::string tables_text(int width);
 
+/// The JSON Schema of tables: write_table_json(), and by name the rows that write_table_jsonl()
+/// prints.
+std::string table_schema();
+
 /// A table of that name with its columns, empty.
 Table table_of(std::string_view name);
 

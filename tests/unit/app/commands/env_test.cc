@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/json_schema.h"
+
 namespace ncclog {
 namespace {
 
@@ -32,6 +34,20 @@ TEST(ThisEnvironment, JoinsTheShellAndNcclsFilesInNcclsOrder) {
 TEST(ThisEnvironment, KnowsThatItIsComplete) {
   EXPECT_EQ(described(check_environment({"NCCL_DEBUG_SUBSYS=NET"}, {}, {})),
             " contradictory NCCL_DEBUG_SUBSYS\nNCCL_DEBUG_SUBSYS=NET\n");
+}
+
+TEST(CheckJson, FitsItsSchema) {
+  using nlohmann::json;
+  EnvironmentCheck check;
+  check.sources = {check_environment({"NCCL_DEBUG=INFO", "NCCL_IB_HCA=\xff"},
+                                     {{"/etc/nccl.conf", "NCCL_IB_TC=106\nNCCL_ODD=1\n"}}, {})};
+  json written = json::parse(write_check_json(check));
+  const json schema = json::parse(check_schema());
+  EXPECT_EQ(join(testing::schema_errors(schema, written), "\n"), "");
+  EXPECT_FALSE(written["sources"][0]["remarks"].empty());
+  written["sources"][0]["settings"][0]["line"] = 0;
+  EXPECT_EQ(join(testing::schema_errors(schema, written), "\n"),
+            "/sources/0/settings/0/line: 0 is below 1");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "model/derive/build_job.h"
 #include "support/call_log.h"
+#include "support/json_schema.h"
 #include "support/sample_report.h"
 
 namespace ncclog {
@@ -32,6 +33,39 @@ trainbox:502:502 [1] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 co
 
 std::string csv(std::string_view table, std::string_view log) {
   return written(write_table_csv, find_table_kind(table)->build(job_from_text(log)));
+}
+
+TEST(Tables, FitTheirSchema) {
+  using nlohmann::json;
+  const json schema = json::parse(table_schema());
+  const Job job = job_from_text(kTablesLog);
+  for (const TableKind& kind : table_kinds()) {
+    const json table = json::parse(written(write_table_json, kind.build(job)));
+    EXPECT_EQ(join(testing::schema_errors(schema, table), "\n"), "") << kind.name;
+  }
+  json ranks = json::parse(written(write_table_json, ranks_table(job)));
+  ranks["rows"][0].erase("host");
+  EXPECT_EQ(join(testing::schema_errors(schema, ranks), "\n"), "/rows/0: lacks \"host\"");
+  ranks["table"] = "of the user's columns";
+  EXPECT_EQ(join(testing::schema_errors(schema, ranks), "\n"), "");
+}
+
+TEST(Tables, RowsOfTheDatabaseFitTheSchemaOfTheirTable) {
+  using nlohmann::json;
+  const json schema = json::parse(table_schema());
+  const Report report = testing::sample_report();
+  for (const TableKind& kind : all_tables()) {
+    if (!kind.has_rows() || kind.build != nullptr) continue;
+    Table table;
+    for (const Column& column : kind.columns) table.columns.emplace_back(column.sql_name());
+    table.further = [&](const RowTaker& take) { kind.each_row(report, take); };
+    const json of_rows = {{"$defs", schema.at("$defs")}, {"$ref", "#/$defs/" + kind.sql_name()}};
+    const std::string lines = written(write_table_jsonl, table);
+    for (const std::string_view line : split(lines, '\n')) {
+      if (line.empty()) continue;
+      EXPECT_EQ(join(testing::schema_errors(of_rows, json::parse(line)), "\n"), "") << line;
+    }
+  }
 }
 
 TEST(Tables, RanksShowWhoIsBehindAndWhoNeverSpoke) {
