@@ -11,6 +11,7 @@
 #include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/calls/who_waits.h"
+#include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/end_marks.h"
 #include "log/messages.h"
@@ -44,23 +45,6 @@ std::optional<std::set<int>> ranks_that_report(const Job& job) {
   for_each_said<WatchdogTerminated>(job, add_speaker);
   if (is_any_unknown) return std::nullopt;
   return reported;
-}
-
-/// Blocks of the largest gather or scatter that timed out: ranks of its group. `of_default`: only where a line
-/// says that this is the default group. 0: none.
-int blocks_gathered(const Job& job, bool of_default) {
-  int64_t most = 0;
-  for (const TimedOutWork& work : timed_out_work(job)) {
-    const bool counts = !of_default || (!work.group.empty() && is_default_group(work.group));
-    const auto operation = operation_of(work.op, AliasSource::Watchdog);
-    const bool scatters = operation == Operation::ReduceScatter;
-    const int64_t block = scatters ? work.numel_out : work.numel_in;
-    const int64_t whole = scatters ? work.numel_in : work.numel_out;
-    if (counts && (scatters || operation == Operation::AllGather) && block > 0 &&
-        whole % block == 0)
-      most = std::max(most, std::min<int64_t>(whole / block, 1 << 20));
-  }
-  return static_cast<int>(most);
 }
 
 /// Who reports another error of the same work later, as those do whose peers have left by then:
@@ -113,11 +97,6 @@ std::set<int> local_ranks_that_report(const Job& job) {
 constexpr std::string_view kNobody = "which one, this log does not show.";
 
 }  // namespace
-
-int known_ranks(const Job& job, const std::set<int>& seen) {
-  return std::max(
-      {job.nranks.value_or(0), seen.empty() ? 0 : *seen.rbegin() + 1, blocks_gathered(job, false)});
-}
 
 FactValue watchdog_quiet(const Job& job, const Instance&) {
   const auto reported = ranks_that_report(job);

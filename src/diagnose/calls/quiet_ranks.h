@@ -8,16 +8,11 @@
 
 #pragma once
 
-#include <set>
 #include <string>
 
 #include "diagnose/facts/fact.h"
 
 namespace ncclog {
-
-/// Ranks that there are at least: one of each number below one in `seen`, and of each block that is
-/// gathered.
-int known_ranks(const Job& job, const std::set<int>& seen);
 
 /// Where to look if some ranks report that a work of all of them timed out: a clause and sentences
 /// behind it. Where it is told of one rank that it is quiet ("no time-out of …"), it is told of all.

@@ -4,8 +4,8 @@
 
 #include <set>
 
+#include "base/collectives.h"
 #include "base/text.h"
-#include "diagnose/calls/quiet_ranks.h"
 #include "diagnose/facts/missing_hosts.h"
 #include "model/ledger/call_ledger.h"
 #include "model/ledger/watchdog_works.h"
@@ -462,6 +462,26 @@ std::vector<std::string> missing_hosts(const Job& job) {
   std::vector<std::string> missing = job.expected_hosts;
   std::erase_if(missing, [&](const std::string& host) { return seen.contains(short_name(host)); });
   return missing;
+}
+
+int blocks_gathered(const Job& job, bool of_default) {
+  int64_t most = 0;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    const bool counts = !of_default || (!work.group.empty() && is_default_group(work.group));
+    const auto operation = operation_of(work.op, AliasSource::Watchdog);
+    const bool scatters = operation == Operation::ReduceScatter;
+    const int64_t block = scatters ? work.numel_out : work.numel_in;
+    const int64_t whole = scatters ? work.numel_in : work.numel_out;
+    if (counts && (scatters || operation == Operation::AllGather) && block > 0 &&
+        whole % block == 0)
+      most = std::max(most, std::min<int64_t>(whole / block, 1 << 20));
+  }
+  return static_cast<int>(most);
+}
+
+int known_ranks(const Job& job, const std::set<int>& seen) {
+  return std::max(
+      {job.nranks.value_or(0), seen.empty() ? 0 : *seen.rbegin() + 1, blocks_gathered(job, false)});
 }
 
 bool has_spoken(const Job& job, Subsystem subsystem) {

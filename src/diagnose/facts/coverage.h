@@ -8,12 +8,22 @@
 
 #pragma once
 
+#include <set>
+
 #include "diagnose/facts/fact.h"
 
 namespace ncclog {
 
 /// True if some process has printed lines of that subsystem.
 bool has_spoken(const Job& job, Subsystem subsystem);
+
+/// Blocks of the largest gather or scatter of which watchdogs say that it timed out: ranks of its group.
+/// `of_default`: only where a line says that this is the default group. 0: none.
+int blocks_gathered(const Job& job, bool of_default);
+
+/// Ranks that there are at least: one of each number below one in `seen`, and of each block that is
+/// gathered.
+int known_ranks(const Job& job, const std::set<int>& seen);
 
 /// All questions, in the order in which they are told; valid for the whole program. The meaning is
 /// the question: "Which network does NCCL use?"; rules need it by its name: "network".
