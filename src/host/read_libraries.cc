@@ -143,8 +143,7 @@ std::vector<std::string> own_folders(const HostAnswer& library, const std::strin
         const size_t at = folder.find(start);
         if (at != folder.npos) folder.replace(at, start.size(), origin);
       }
-      // "site-packages/torch/lib/../../nvidia/nccl/lib"
-      add_folders(std::filesystem::path(folder).lexically_normal().string(), folders);
+      add_folders(folder, folders);
     }
   }
   return folders;
@@ -285,8 +284,10 @@ std::string first_nccl(HostTree& tree, const std::vector<std::string>& folders) 
 }
 
 void mark(const std::string& path, const std::string& who, HostReport& report) {
+  // PyTorch looks into "site-packages/torch/lib/../../nvidia/nccl/lib".
+  const std::string plain = std::filesystem::path(path).lexically_normal().string();
   for (HostLibrary& copy : report.nccls) {
-    if (copy.path == path) copy.version += ", " + who;
+    if (copy.path == path || copy.path == plain) copy.version += ", " + who;
   }
 }
 

@@ -244,10 +244,9 @@ TEST(Doctor, EveryCopyOfNcclIsNamedWithWhoGetsIt) {
   root.add("usr/lib/x86_64-linux-gnu/libnccl.so.2",
            library("\x12\x34", "NCCL version %d NCCL version 2.18.3+cuda12.2"));
   const std::string text = ncclog({"doctor", "--root", root.path().string()}).standard_output;
-  std::string row;
-  for (const std::string_view word : split_blanks(text)) {
-    row += (row.empty() || word.front() == ' ' ? "" : " ") + std::string(trim(word));
-  }
+  std::string row = text;  // As one line.
+  std::ranges::replace(row, '\n', ' ');
+  row = fmt::format("{}", fmt::join(split_blanks(row), " "));
   for (const char* said :
        {"/usr/lib/x86_64-linux-gnu/libnccl.so.2 (2.18.3+cuda12.2, build-id 1234, which a program "
         "gets that asks for it by name)",
