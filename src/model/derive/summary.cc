@@ -4,9 +4,11 @@
 //   of nccl-tests with their rows; whose the Flight Recorder's dumps are.
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -329,6 +331,49 @@ void name_by_command(const SpeakerLog& log, NcclTestsRun& run) {
   }
 }
 
+/// Bus bandwidth by algorithm bandwidth of the row with most of it; 0: none is large enough to tell.
+double factor_of(std::span<const NcclTestsRow> rows) {
+  double most = 10;  // Printed with two decimals: a thousandth at least.
+  double factor = 0;
+  for (const NcclTestsRow& row : rows) {
+    const double algbw = parse_decimal(row.out_of_place.algbw).value_or(0);
+    if (algbw <= most) continue;
+    most = algbw;
+    factor = parse_decimal(row.out_of_place.busbw).value_or(0) / algbw;
+  }
+  return factor;
+}
+
+/// Tables without headings that stand one behind the other: sizes begin again, and the factor between
+/// the bandwidths is that of another number of ranks. What heads the first one is of no other.
+void split_by_ranks(NcclTestsRun run, std::vector<NcclTestsRun>& runs) {
+  constexpr double kSame = 0.005;
+  const std::span<const NcclTestsRow> rows = run.rows;
+  std::vector<size_t> begins = {0};
+  double factor = 0;  // Of the rows since then.
+  for (size_t at = 0; at < rows.size();) {
+    size_t end = at + 1;
+    while (end < rows.size() && rows[end].size >= rows[end - 1].size) ++end;
+    const double own = factor_of(rows.subspan(at, end - at));
+    if (at > 0 && own > 0 && factor > 0 && std::abs(own - factor) > kSame) begins.push_back(at);
+    if (own > 0) factor = own;
+    at = end;
+  }
+  for (size_t n = 0; n < begins.size(); ++n) {
+    NcclTestsRun part = run;
+    const size_t end = n + 1 < begins.size() ? begins[n + 1] : rows.size();
+    part.rows.assign(rows.begin() + static_cast<std::ptrdiff_t>(begins[n]),
+                     rows.begin() + static_cast<std::ptrdiff_t>(end));
+    if (n > 0) {
+      part.first = part.rows.front().where;
+      part.nranks = NcclTestsRun().nranks;
+      part.places.clear();
+    }
+    if (n + 1 < begins.size()) part.busbw.clear();
+    runs.push_back(std::move(part));
+  }
+}
+
 std::vector<NcclTestsRun> runs_of(const SpeakerLog& log) {
   std::vector<NcclTestsRun> runs;
   std::string heading;  ///< Of the table whose rows come.
@@ -353,8 +398,12 @@ std::vector<NcclTestsRun> runs_of(const SpeakerLog& log) {
       rows.pop_back();
     }
   }
-  for (NcclTestsRun& run : runs) name_by_command(log, run);
-  return runs;
+  std::vector<NcclTestsRun> by_ranks;
+  for (NcclTestsRun& run : runs) {
+    name_by_command(log, run);
+    split_by_ranks(std::move(run), by_ranks);
+  }
+  return by_ranks;
 }
 
 }  // namespace

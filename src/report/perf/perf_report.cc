@@ -22,14 +22,22 @@ namespace {
 NodeSetAnswer node_sets_of(const Job& job) {
   const std::vector<PerfVerdict>& verdicts = perf_verdicts(job);
   const std::vector<NodeSetRun> runs = node_set_runs(job, verdicts);
-  const bool several = std::ranges::any_of(
-      runs, [&](const NodeSetRun& run) { return run.hosts != runs.front().hosts; });
+  const bool several = std::ranges::any_of(runs, [&](const NodeSetRun& run) {
+    const NodeSetRun& first = runs.front();
+    return run.hosts != first.hosts || run.rail != first.rail || run.parts != first.parts;
+  });
   const bool may_be_slow =
       !runs.empty() && runs.front().hosts.size() > 1 &&
       std::ranges::none_of(verdicts, [](const PerfVerdict& verdict) {
         return verdict.answer == PerfAnswer::Normal || verdict.answer == PerfAnswer::Limited;
       });
-  return several || may_be_slow ? solve_node_sets(runs) : NodeSetAnswer();
+  if (runs.size() < 2 && !may_be_slow) return {};
+  NodeSetAnswer answer = solve_node_sets(runs);
+  // Repetitions may still contradict each other; where all is normal, nothing is asked.
+  const bool all_normal = std::ranges::all_of(
+      verdicts, [](const PerfVerdict& verdict) { return verdict.answer == PerfAnswer::Normal; });
+  const bool counts = several ? !all_normal || !answer.slow.empty() : may_be_slow;
+  return counts || answer.lowest > 0 ? answer : NodeSetAnswer();
 }
 
 /// perf_verdicts of the job, with the texts of lines that Job::quoted has.
@@ -104,8 +112,11 @@ std::string late_sentence(const LateVerdict& verdict, const LateParty& party) {
 }  // namespace
 
 PerfStatus status_of(const PerfReport& report) {
+  const NodeSetAnswer& sets = report.node_sets;
+  const bool is_apart = sets.lowest > 0;  // A run, from one like it.
   if (std::ranges::any_of(report.verdicts, is_slow) || first_late(report.late) != nullptr ||
-      !report.node_sets.explained.empty()) {
+      !sets.explained.empty() || !sets.slow.empty() ||
+      (is_apart && sets.lowest <= kSlowTo * sets.beside)) {
     return PerfStatus::Slow;
   }
   if (report.verdicts.empty()) {
@@ -115,7 +126,8 @@ PerfStatus status_of(const PerfReport& report) {
   const bool any_normal = std::ranges::any_of(report.verdicts, [](const PerfVerdict& verdict) {
     return verdict.answer == PerfAnswer::Normal;
   });
-  return any_normal ? PerfStatus::Normal : PerfStatus::CannotTell;
+  // Nor is a run normal where one like it is clearly faster.
+  return any_normal && !is_apart ? PerfStatus::Normal : PerfStatus::CannotTell;
 }
 
 std::string headline_of(const PerfReport& report) {
@@ -126,13 +138,35 @@ std::string headline_of(const PerfReport& report) {
   }
   const LateVerdict* late = first_late(report.late);
   const auto order = by_urgency(report.verdicts);
+  const NodeSetAnswer& sets = report.node_sets;
+  const bool is_explained = !order.empty() && is_slow(*order.front()) &&
+                            (sets.slow.empty() || order.front()->answer == PerfAnswer::Limited);
+  if (sets.lowest > 0 && !is_explained) {
+    constexpr std::string_view kNotYet = "Not yet: ";
+    const bool are_several = sets.slow.size() > 1;
+    return fmt::format(
+        "{} reached {} GB/s{} where one like {} reached {}. {}",
+        are_several ? plural(sets.slow.size(), "run") : "One run", bandwidth_text(sets.lowest),
+        are_several ? " or more" : "", are_several ? "them" : "it", bandwidth_text(sets.beside),
+        sets.slow.empty() && sets.lowest > kSlowTo * sets.beside
+            ? "That is too little to be normal, and too near to be called slow."
+        : sets.why.starts_with(kNotYet) ? capitalised(sets.why.substr(kNotYet.size()))
+                                        : sets.why);
+  }
   if (!order.empty() && (is_slow(*order.front()) || late == nullptr)) {
     return order.front()->headline;
   }
   if (late != nullptr) return late_sentence(*late, late->late.front());
   if (!report.late.empty()) {
-    return "No bandwidth was measured in these logs, and nobody is late in the calls that carry "
-           "times.";
+    const auto open = std::ranges::find_if_not(report.late, &LateVerdict::is_judged);
+    return open != report.late.end()
+               ? fmt::format(
+                     "No bandwidth was measured in these logs, and who is late cannot be "
+                     "told: {}.",
+                     open->why_nobody)
+               : std::string(
+                     "No bandwidth was measured in these logs, and nobody is late in the "
+                     "calls that carry times.");
   }
   return "These logs hold no measurement: no table of nccl-tests, no benchmark, no durations.";
 }
@@ -167,8 +201,10 @@ std::string reached_text(const PerfVerdict& verdict) {
   std::string text = bandwidth_text(verdict.reached) + " GB/s bus bandwidth";
   if (verdict.reached_at >= 0) text += " at " + bytes_text(verdict.reached_at);
   if (verdict.ceiling > 0) {
-    text += fmt::format(", {:.0f} % of the {} GB/s that this path allows",
-                        100 * verdict.reached / verdict.ceiling, bandwidth_text(verdict.ceiling));
+    const double share = verdict.reached / verdict.ceiling;
+    text += fmt::format(", {} the {} GB/s that this path allows",
+                        share < 1 ? fmt::format("{:.0f} % of", 100 * share) : "all of",
+                        bandwidth_text(verdict.ceiling));
   }
   if (is_above(verdict)) {
     text += fmt::format("{}{:.0f} % of the {} GB/s that this machine could reach",
@@ -287,7 +323,8 @@ void add_late(const Job& job, const std::vector<LateVerdict>& late, Reader reade
 
 void add_node_sets(const NodeSetAnswer& answer, std::vector<Section>& sections) {
   if (answer.why.empty()) return;
-  std::vector<Block> blocks = {Labelled{"result", answer.why}};
+  std::vector<Block> blocks = {Labelled{"result", answer.why},
+                               Labelled{"found", std::string(node_set_limits())}};
   if (!answer.explained.empty()) {
     blocks.push_back(Labelled{"cause", suspects_text(answer.explained, " and ")});
   } else if (!answer.left.empty()) {
@@ -300,15 +337,26 @@ void add_node_sets(const NodeSetAnswer& answer, std::vector<Section>& sections) 
   sections.push_back({.heading = "Which hosts", .blocks = std::move(blocks), .id = "hosts"});
 }
 
+/// "a b", "a b c and 5 more".
+std::string hosts_text(const PerfVerdict& verdict) {
+  constexpr size_t kMostHosts = 4;
+  if (verdict.measurement == nullptr) return {};
+  const std::vector<std::string>& hosts = verdict.measurement->hosts;
+  if (hosts.size() <= kMostHosts) return join(hosts, " ");
+  return fmt::format("{} and {} more", join(std::span(hosts).first(kMostHosts - 1), " "),
+                     hosts.size() - kMostHosts + 1);
+}
+
 /// A line for each verdict that is not shown whole.
 Table rest_table(std::span<const PerfVerdict* const> rest) {
-  Table table{.name = "measured", .columns = {"what", "verdict", "reached", "of", "stage"}};
+  Table table{.name = "measured",
+              .columns = {"what", "hosts", "verdict", "reached", "of", "stage"}};
   for (const PerfVerdict* verdict : rest) {
     const auto bandwidth = [](double value) {
       return value > 0 ? bandwidth_text(value) : std::string();
     };
-    table.add(title_of(*verdict), word_of(verdict->answer), bandwidth(verdict->reached),
-              bandwidth(verdict->ceiling), to_string(verdict->stage));
+    table.add(title_of(*verdict), hosts_text(*verdict), word_of(verdict->answer),
+              bandwidth(verdict->reached), bandwidth(verdict->ceiling), to_string(verdict->stage));
   }
   return table;
 }

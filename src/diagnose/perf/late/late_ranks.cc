@@ -145,9 +145,11 @@ LateParty describe_party(const CallTimes& times, const CommonCalls& calls,
   if (!is_host(party)) result.rank = first.rank;
   result.host = first.host;
   for (const size_t r : party) {
+    result.ranks.push_back(calls.ranks[r]->rank);
     const auto place = static_cast<size_t>(calls.ranks[r] - times.ranks.data());
     if (place < times.evidence.size()) result.evidence.push_back(times.evidence[place]);
   }
+  std::ranges::sort(result.ranks);
   result.share = static_cast<double>(late.size()) /
                  static_cast<double>(calls.size() - warm_up_of(calls.size()));
   CallSeries by;
@@ -305,18 +307,24 @@ std::string what_is_missing(const CallTimes& times, const CommonCalls& calls) {
   return {};
 }
 
-std::string nobody_words(const CommonCalls& calls, bool by_durations, double late) {
-  std::string words = fmt::format(
-      "nobody is late by {:.1f} ms, which is a fifth of the median call and 5 ms at "
+/// Why nobody is named although all was judged that there is, and whether that clears everybody.
+std::string nobody_words(const CallTimes& times, double late, LateVerdict& verdict) {
+  const std::string judged = fmt::format(
+      "nobody with times is late by {:.1f} ms, which is a fifth of the median call and 5 ms at "
       "least, more often than the others",
       late / 1000);
-  if (!by_durations && calls.hosts.size() > 1) {
-    words +=
-        "; a host that is always late cannot be told from a clock that is wrong where only times "
-        "of "
-        "entry are known";
+  if (const int lacking = times.nranks - verdict.ranks_with_times; lacking > 0) {
+    return fmt::format("{}, but {} of {} ranks {} no times and may be", judged, lacking,
+                       times.nranks, lacking == 1 ? "has" : "have");
   }
-  return words;
+  if (!verdict.by_durations) {
+    return judged +
+           ", but only times of entry are known, and a host that is always late cannot be told "
+           "from a clock that is wrong: durations tell "
+           "(TORCH_NCCL_ENABLE_TIMING=1, or the NCCL Inspector)";
+  }
+  verdict.is_judged = true;
+  return judged;
 }
 
 std::vector<LateVerdict> derive_lateness(const Job& job) {
@@ -329,7 +337,11 @@ std::vector<LateVerdict> derive_lateness(const Job& job) {
 
 std::string party_name(const LateParty& party) {
   const std::string host = printable(to_valid_utf8(party.host));
-  if (party.rank < 0) return "all ranks of host " + host;
+  if (party.rank < 0) {
+    std::vector<std::string> ranks;
+    for (const int rank : party.ranks) ranks.push_back(std::to_string(rank));
+    return fmt::format("all ranks of host {} ({})", host, few_of(ranks, kMostNamed, ", "));
+  }
   return host.empty() ? fmt::format("rank {}", party.rank)
                       : fmt::format("rank {} ({})", party.rank, host);
 }
@@ -399,7 +411,10 @@ FactValue late_answer(const Job& job, IsMeant is_meant) {
     words.push_back(few_of(parties, kMostNamed, "; ") + "; " + measure_words(verdict));
     answer.communicator = verdict.communicator;
   }
-  if (words.empty()) return answer;
+  if (words.empty()) {
+    const bool any = std::ranges::any_of(verdicts, &LateVerdict::is_judged);
+    return any ? answer : unknown(verdicts.front().why_nobody);
+  }
   FactValue found = yes(few_of(words, kMostNamed, ". "), std::move(evidence));
   if (words.size() == 1) found.communicator = answer.communicator;
   for (const int rank : ranks) {
@@ -488,9 +503,11 @@ LateVerdict judge_lateness(const CallTimes& times) {
   }
   std::ranges::stable_sort(verdict.late, std::ranges::greater{},
                            [](const LateParty& party) { return party.share * party.median_us; });
-  if (!verdict.late.empty()) verdict.why_nobody.clear();
-  if (verdict.late.empty() && verdict.why_nobody.empty()) {
-    verdict.why_nobody = nobody_words(calls, verdict.by_durations, least);
+  verdict.is_judged = !verdict.late.empty();
+  if (verdict.is_judged) {
+    verdict.why_nobody.clear();
+  } else if (verdict.why_nobody.empty()) {
+    verdict.why_nobody = nobody_words(times, least, verdict);
   }
   return verdict;
 }

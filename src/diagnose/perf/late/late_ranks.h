@@ -29,10 +29,11 @@ namespace ncclog {
 
 /// Who holds a communicator up.
 struct LateParty {
-  int rank = -1;         ///< -1: a host as a whole.
-  std::string host;      ///< Empty: unknown.
-  double share = 0;      ///< Of the calls in which it was late, 0 to 1.
-  double median_us = 0;  ///< By how much, over those calls.
+  int rank = -1;                ///< -1: a host as a whole.
+  std::string host;             ///< Empty: unknown.
+  std::vector<int> ranks = {};  ///< All that it is: of a host those with times, ascending.
+  double share = 0;             ///< Of the calls in which it was late, 0 to 1.
+  double median_us = 0;         ///< By how much, over those calls.
   double p99_us = 0;
   bool in_bursts = false;  ///< Now and then; else in half of the calls or more.
   int64_t period = 0;      ///< In bursts: late in each so-manieth call; 0: at no regular distance.
@@ -48,12 +49,14 @@ struct LateVerdict {
   std::string communicator;
   int nranks = -1;
   int ranks_with_times = 0;
-  bool by_durations = false;       ///< Else by times of entry alone, which show less.
-  int64_t calls = 0;               ///< That all ranks with times made.
-  double median_call_us = 0;       ///< Without durations: from one call to the next. 0: unknown.
-  double clock_error_us = 0;       ///< Of the estimate of clocks; 0: none was needed.
-  std::vector<LateParty> late;     ///< By how much time they cost, the most first. Empty: nobody.
-  std::string why_nobody;          ///< Too few calls, ranks missing, below the threshold …
+  bool by_durations = false;    ///< Else by times of entry alone, which show less.
+  int64_t calls = 0;            ///< That all ranks with times made.
+  double median_call_us = 0;    ///< Without durations: from one call to the next. 0: unknown.
+  double clock_error_us = 0;    ///< Of the estimate of clocks; 0: none was needed.
+  std::vector<LateParty> late;  ///< By how much time they cost, the most first. Empty: nobody.
+  std::string why_nobody;       ///< Too few calls, ranks missing, below the threshold …
+  /// Somebody is named, or it is known that nobody is late; false: `why_nobody` says what lacks.
+  bool is_judged = false;
   std::vector<Evidence> evidence;  ///< Of all ranks.
 };
 

@@ -152,13 +152,4 @@ double pcie_slot(int generation, int lanes) {
   return bw * std::min(lanes, 16) / 16;
 }
 
-double nic_rate_that_carries(double network, int nics) {
-  constexpr double kRates[] = {10, 25, 40, 50, 100, 200, 400, 800};
-  const double carried = path_factor("carried");
-  for (const double rate : kRates) {
-    if (network <= carried * rate / 8 * nics) return rate;
-  }
-  return 0;
-}
-
 }  // namespace ncclog

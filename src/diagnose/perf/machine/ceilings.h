@@ -103,6 +103,7 @@ struct HostType {
   int nics;
   double nic_gbits;
   double best;                ///< AllReduce over many such hosts has reached it; 0: unknown.
+  double best_of_two;         ///< The same over two, where trees may send less.
   std::string_view protocol;  ///< "rdma", "tcp".
   std::string_view source;
 
@@ -161,8 +162,5 @@ double nvls_of(const GpuModel& model, Operation op, int gpus);
 /// GB/s of a PCIe slot as NCCL reckons (graph/topo.h): 12 of generation 3 with 16 lanes, doubled
 /// with each generation; -1 for generations that it does not know.
 double pcie_slot(int generation, int lanes);
-
-/// The standard rate of a NIC, Gbit/s, of which so many carry `network` GB/s best; 0: more than any.
-double nic_rate_that_carries(double network, int nics);
 
 }  // namespace ncclog

@@ -321,6 +321,16 @@ void add_network(const MeasuredScope& scope, Machine& machine) {
   }
 }
 
+/// Where no line lists NICs, those that a setting names are all that NCCL may use.
+void add_named_hcas(Machine& machine) {
+  const SettingInForce* setting = machine.setting("NCCL_IB_HCA");
+  const int named = setting == nullptr ? 0 : devices_named_in(setting->value);
+  if (machine.nics > 0 || named == 0 || machine.net == NetKind::TCP) return;
+  machine.nics = named;
+  machine.nic_lines = {setting->line};
+  machine.net = NetKind::RDMA;
+}
+
 /// By the network's name, its provider, or a setting that leaves no choice.
 void decide_network(Machine& machine) {
   const SettingInForce* asked = machine.setting("NCCL_NET");
@@ -532,6 +542,7 @@ void add_type(const MeasuredScope& scope, const std::vector<std::string>& hosts,
   for (const HostAddress& address : socket_addresses(scope.job)) {
     hints.slingshot |= scope.asks(address.process) && address.name.starts_with("hsn");
   }
+  const bool is_shown = hints.slingshot && std::ranges::none_of(hosts, is_cray_nid_name);
   machine.slingshot = hints.slingshot || hints.cray_x;
   hints.efa =
       machine.provider == "efa" ||
@@ -541,7 +552,9 @@ void add_type(const MeasuredScope& scope, const std::vector<std::string>& hosts,
   machine.type_by =
       machine.type->named.empty()
           ? fmt::format("{} x {} a host, {}", machine.type->gpus, upper_case(machine.type->gpu),
-                        hints.efa ? "EFA" : "Slingshot")
+                        hints.efa  ? "EFA"
+                        : is_shown ? "Slingshot"
+                                   : "Slingshot by the names of its hosts")
           : std::string(machine.type->named);
   if (machine.gpu == nullptr) machine.gpu = find_gpu_model(machine.type->gpu);
 }
@@ -600,12 +613,21 @@ Machine machine_in(const Measurement& measurement, const MeasuredScope& scope) {
   if (machine.nhosts < 0 && machine.hosts_seen > 1) machine.nhosts = machine.hosts_seen;
   add_gpu(measurement, hosts, machine);
   add_settings(measurement, scope, machine);
+  // NCCL takes for hosts what a setting tells apart, or what neither P2P nor SHM joins.
+  const bool has_hostid = machine.setting("NCCL_HOSTID") != nullptr;
+  const bool is_apart = machine.is_on("NCCL_P2P_DISABLE") && machine.is_on("NCCL_SHM_DISABLE");
+  if ((has_hostid || is_apart) && machine.hosts_seen > 0 && machine.hosts_seen < machine.nhosts &&
+      scope.comm != nullptr && is_all_seen(*scope.comm)) {
+    machine.pseudo_hosts = has_hostid;
+    machine.nhosts = machine.hosts_seen;
+  }
   add_nvls(scope, machine);
   add_edges(scope, machine);
   add_nics(scope, machine);
   add_rates(scope, machine);
   add_network(scope, machine);
   decide_network(machine);
+  add_named_hcas(machine);
   add_topology_links(scope, hosts, machine);
   add_listed_links(scope, hosts, machine);
   add_type(scope, hosts, machine);
@@ -625,6 +647,20 @@ const SettingInForce* Machine::setting(std::string_view name) const {
 bool Machine::is_on(std::string_view name) const {
   const SettingInForce* found = setting(name);
   return found != nullptr && read_number(found->value) != 0;
+}
+
+int devices_named_in(std::string_view hcas) {
+  if (hcas.starts_with('^')) return 0;
+  if (hcas.starts_with('=')) hcas.remove_prefix(1);
+  std::set<std::string_view> devices;
+  while (!hcas.empty()) {
+    const size_t comma = std::min(hcas.find(','), hcas.size());
+    const std::string_view device = trim(hcas.substr(0, std::min(hcas.find(':'), comma)));
+    if (device.find('_') == device.npos || !is_digit(device.back())) return 0;
+    devices.insert(device);
+    hcas.remove_prefix(std::min(comma + 1, hcas.size()));
+  }
+  return static_cast<int>(devices.size());
 }
 
 Machine machine_of(const Job& job, const Measurement& measurement) {

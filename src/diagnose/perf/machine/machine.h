@@ -49,6 +49,8 @@ struct Machine {
   int nranks = -1;
   int nhosts = -1;     ///< As NCCL counts its nodes.
   int hosts_seen = 0;  ///< That lines are of: there may be more.
+  /// NCCL_HOSTID made NCCL count more nodes than there are hosts; `nhosts` is that of hosts.
+  bool pseudo_hosts = false;
 
   // GPUs.
   const GpuModel* gpu = nullptr;  ///< nullptr: unknown.
@@ -111,6 +113,10 @@ struct Machine {
   /// It is set to a number other than 0.
   bool is_on(std::string_view name) const;
 };
+
+/// How many RDMA devices a value of NCCL_IB_HCA names one by one: 2 of "=mlx5_0:1,mlx5_3"; 0: it
+/// excludes some, or names a family as "mlx5" does.
+int devices_named_in(std::string_view hcas);
 
 /// The machine under a measurement.
 Machine machine_of(const Job& job, const Measurement& measurement);

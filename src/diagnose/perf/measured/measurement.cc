@@ -167,12 +167,16 @@ void count_ranks(const NcclTestsRun& run, Measurement& measurement) {
   const NcclTestsRow* row = largest_row(run);
   const bool has_parts = bus_factor(measurement.op, 2) == 0.5;
   const int by_count = row != nullptr && has_parts ? ranks_by_count(*row) : 0;
-  RankRange range;  // What all rows together allow.
+  std::vector<RankRange> ranges;
   for (const NcclTestsRow& each : run.rows) {
     for (const NcclTestsValues* values : {&each.out_of_place, &each.in_place}) {
-      range.narrow_to(ranks_by_row(measurement.op, each.size, values->time, values->busbw));
+      ranges.push_back(ranks_by_row(measurement.op, each.size, values->time, values->busbw));
     }
   }
+  // What all rows together allow; those that tell most go first, as others may contradict them.
+  std::ranges::stable_sort(ranges, {}, [](const RankRange& one) { return one.most - one.least; });
+  RankRange range;
+  for (const RankRange& one : ranges) range.narrow_to(one);
   const int last = run.nranks;
   if (by_count > 0 && range.holds(by_count)) {
     measurement.nranks = by_count;

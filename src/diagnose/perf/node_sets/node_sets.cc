@@ -215,6 +215,22 @@ void list_runs(const NumberedRuns& all, NodeSetAnswer& answer) {
   }
 }
 
+/// Which run is farthest below one like it, repetitions of the same hosts included.
+void find_lowest(const NumberedRuns& all, NodeSetAnswer& answer) {
+  double share = kNormalBeside;
+  for (const RunGroup& group : all.groups) {
+    double best = 0;
+    for (const size_t n : group.runs) best = std::max(best, all.runs[n].most);
+    for (const size_t n : group.runs) {
+      // Hosts that never ran together may be of other kinds.
+      if (group.inside || all.runs[n].least >= share * best) continue;
+      share = all.runs[n].least / best;
+      answer.lowest = all.runs[n].least;
+      answer.beside = best;
+    }
+  }
+}
+
 void list_left(const NumberedRuns& all, const std::vector<Suspects>& sets, NodeSetAnswer& answer) {
   for (const Suspects& set : sets) {
     if (set.size() == 1 && answer.left.size() < kMostLeft) {
@@ -299,6 +315,80 @@ void judge_sets(const NumberedRuns& all, const Suspects& possible,
                            sets.front().size() + 1, next_text(answer.next));
 }
 
+// Groups of hosts: what joins them, or what their members have in common.
+
+/// The hosts that fast runs join, as groups; hosts of no fast run are none.
+std::vector<HostSet> groups_by_fast_runs(const NumberedRuns& all) {
+  std::vector<HostSet> groups;
+  for (const NumberedRun& run : all.runs) {
+    if (!all.groups[run.group].told || run.pace != Pace::Fast || run.inside) continue;
+    HostSet joined = run.hosts;
+    std::erase_if(groups, [&](const HostSet& group) {
+      const bool meets = (group & joined).any();
+      if (meets) joined |= group;
+      return meets;
+    });
+    groups.push_back(joined);
+  }
+  return groups;
+}
+
+std::vector<std::string> names_of(const NumberedRuns& all, const HostSet& hosts) {
+  std::vector<std::string> names;
+  for (size_t n = 0; n < all.hosts.size(); ++n) {
+    if (hosts.test(n)) names.push_back(all.hosts[n]);
+  }
+  return names;
+}
+
+/// Two groups of hosts, fast in themselves, and slow whenever hosts of both take part: four such
+/// pairs over different hosts are no chance.
+bool judge_uplink(const NumberedRuns& all, NodeSetAnswer& answer) {
+  constexpr size_t kLeastRuns = 4;
+  const std::vector<HostSet> groups = groups_by_fast_runs(all);
+  if (groups.size() != 2 || groups[0].count() < 2 || groups[1].count() < 2) return false;
+  size_t across = 0;
+  for (const NumberedRun& run : all.runs) {
+    if (!all.groups[run.group].told || run.pace != Pace::Slow) continue;
+    const size_t either =
+        std::min((run.hosts & groups[0]).count(), (run.hosts & groups[1]).count());
+    if (either == 0) return false;
+    across += std::min<size_t>(either, 2);  // Of pairs across, whichever hosts they are.
+  }
+  if (across < kLeastRuns) return false;
+  answer.explained = {{SuspectKind::Uplink, join(names_of(all, groups[0]), " "),
+                       join(names_of(all, groups[1]), " "), ""}};
+  answer.why =
+      fmt::format("{} of {} {} slow: those that join the two groups, and no other.",
+                  answer.slow.size(), plural(answer.slow.size() + answer.fast.size(), "run"),
+                  answer.slow.size() == 1 ? "is" : "are");
+  return true;
+}
+
+/// Every run with one of some hosts is slow, and none without.
+bool judge_many_hosts(const NumberedRuns& all, NodeSetAnswer& answer) {
+  HostSet fast;
+  HostSet slow;
+  for (const NumberedRun& run : all.runs) {
+    if (!all.groups[run.group].told || run.pace == Pace::Unclear) continue;
+    (run.pace == Pace::Fast ? fast : slow) |= run.hosts;
+  }
+  const HostSet bad = slow & ~fast;
+  const bool explains = std::ranges::all_of(all.runs, [&](const NumberedRun& run) {
+    const bool is_slow = all.groups[run.group].told && run.pace == Pace::Slow;
+    return !is_slow || (run.hosts & bad).any();
+  });
+  if (!explains || bad.none() || fast.none()) return false;
+  for (const std::string& host : names_of(all, bad)) {
+    if (answer.left.size() < kMostLeft) answer.left.push_back({SuspectKind::Host, host, "", ""});
+  }
+  answer.why = fmt::format(
+      "More than {} hosts, links or rails are bad: no run with {} is fast, and none without is "
+      "slow. Look at what these hosts have in common.",
+      kMostBad, list_of(names_of(all, bad), "or"));
+  return true;
+}
+
 void judge_all(const NumberedRuns& all, NodeSetAnswer& answer) {
   const auto suspects = possible_suspects(all, kMostSuspects);
   const size_t slow = answer.slow.size();
@@ -318,8 +408,10 @@ void judge_all(const NumberedRuns& all, NodeSetAnswer& answer) {
     find_explanations(all, possible, size, nullptr, explanations);
     const std::vector<Suspects> sets(explanations.found.begin(), explanations.found.end());
     if (!sets.empty()) return judge_sets(all, possible, sets, slow, compared, answer);
+    if (size == 1 && judge_uplink(all, answer)) return;
     if (explanations.gave_up()) break;
   }
+  if (judge_many_hosts(all, answer)) return;
   answer.why = explanations.gave_up()
                    ? "More than one host, link or rail is bad, and these runs do not show which."
                    : "No few hosts, links or rails explain these runs: much is bad, or something "
@@ -332,6 +424,9 @@ std::string suspect_text(const Suspect& suspect) {
   if (suspect.kind == SuspectKind::Host) return "host " + suspect.host;
   if (suspect.kind == SuspectKind::Link) {
     return fmt::format("the link between {} and {}", suspect.host, suspect.other);
+  }
+  if (suspect.kind == SuspectKind::Uplink) {
+    return fmt::format("what joins {} and {}", suspect.host, suspect.other);
   }
   return suspect.host.empty() ? suspect.rail + " of all hosts"
                               : fmt::format("{} of host {}", suspect.rail, suspect.host);
@@ -350,6 +445,13 @@ std::string run_text(const NodeSetRun& run) {
   return text;
 }
 
+std::string_view node_set_limits() {
+  return "Runs are held against those of the same operation, ranks, hosts, GPUs, settings and "
+         "sizes: 77 % of the best or less is slow, 87 % or more is fast, and what lies between "
+         "says nothing. Up to three hosts, links or rails that are bad at once are told apart, and "
+         "two groups of hosts with a slow uplink; one bad host takes three runs or more.";
+}
+
 NodeSetAnswer solve_node_sets(const std::vector<NodeSetRun>& runs) {
   NodeSetAnswer answer;
   const NumberedRuns all = number_runs(runs);
@@ -358,6 +460,11 @@ NodeSetAnswer solve_node_sets(const std::vector<NodeSetRun>& runs) {
     return answer;
   }
   list_runs(all, answer);
+  find_lowest(all, answer);
+  if (all.flaky.size() == runs.size()) {
+    answer.why = "Runs over the same hosts differ: what slows some of them comes and goes.";
+    return answer;
+  }
   judge_all(all, answer);
   if (all.hosts.size() == 2 && !answer.next.empty()) {
     answer.why += " A third host, with each of the two in turn, tells as much.";

@@ -53,22 +53,23 @@ struct NodeSetRun {
 /// reach. Runs of a sort are held against each other at the largest size that most of them have.
 std::vector<NodeSetRun> node_set_runs(const Job& job, std::span<const PerfVerdict> verdicts = {});
 
-enum class SuspectKind { Host, Link, Rail };
+enum class SuspectKind { Host, Link, Rail, Uplink };
 
-/// As JSON spells it: "host", "link", "rail".
-constexpr std::string_view enum_words(SuspectKind) { return "host|link|rail"; }
+/// As JSON spells it: "host", "link", "rail", "uplink".
+constexpr std::string_view enum_words(SuspectKind) { return "host|link|rail|uplink"; }
 
 /// What may be bad.
 struct Suspect {
   SuspectKind kind = SuspectKind::Host;
-  std::string host;   ///< Link: one end.
-  std::string other;  ///< Link: the other end.
+  std::string host;   ///< Link: one end; uplink: the hosts of one group, with blanks between.
+  std::string other;  ///< Link: the other end; uplink: the other group.
   std::string rail;   ///< Rail: its name; `host` may be empty: the rail of all hosts.
 
   bool operator==(const Suspect&) const = default;
 };
 
-/// "host d", "the link between a and d", "mlx5_3 of host d", "mlx5_3 of all hosts".
+/// "host d", "the link between a and d", "mlx5_3 of host d", "mlx5_3 of all hosts", "what joins a b
+/// and c d".
 std::string suspect_text(const Suspect& suspect);
 
 /// All of them, `between` each two.
@@ -79,12 +80,27 @@ struct NodeSetAnswer {
   std::vector<std::string> fast;  ///< Names of runs.
   std::vector<std::string> slow;
   std::vector<std::string> unclear;  ///< Neither, or nothing to compare them with.
-  std::vector<Suspect> explained;    ///< The one smallest set that explains them; empty: none yet.
-  std::vector<Suspect> left;         ///< While none is: each of these alone would, the first few.
+  /// GB/s of the run that is farthest below its best like one, and of that one; negative: none is
+  /// less than kNormalBeside of it.
+  double lowest = -1;
+  double beside = -1;
+  std::vector<Suspect> explained;  ///< The one smallest set that explains them; empty: none yet.
+  std::vector<Suspect> left;       ///< While none is: each of these alone would, the first few.
   std::vector<NodeSetRun>
       next;         ///< Runs to make, before anything is asked again; empty: none is needed.
   std::string why;  ///< One or two sentences, whatever the answer.
 };
+
+/// Of the fastest like run. Two runs of a sound cluster differ by up to 10 % each way, 0.82 of each
+/// other: what lies between the two bounds may be either, and says nothing.
+inline constexpr double kFastFrom = 0.87;
+inline constexpr double kSlowTo = 0.77;
+
+/// Beside a like run that is faster by more, none is called normal.
+inline constexpr double kNormalBeside = 0.8;
+
+/// What the search can find, and from which difference on: two sentences for those who read them.
+std::string_view node_set_limits();
 
 /// Solves them; pure, for tests too.
 NodeSetAnswer solve_node_sets(const std::vector<NodeSetRun>& runs);

@@ -9,11 +9,6 @@
 namespace ncclog {
 namespace {
 
-// Of the fastest like run. Two runs of a sound cluster differ by up to 10 % each way, 0.82 of each
-// other: what lies between the two bounds may be either, and says nothing.
-constexpr double kFastFrom = 0.87;
-constexpr double kSlowTo = 0.77;
-
 // Of what such a run can reach, a figure that may be 15 % off itself.
 constexpr double kReached = 0.8;
 constexpr double kMissed = 0.6;
@@ -195,6 +190,8 @@ NumberedRuns number_runs(const std::vector<NodeSetRun>& runs) {
   std::set<size_t> flaky;
   for (size_t n = 0; n < values.size(); ++n) {
     if (contradict(values[n])) flaky.insert(n);
+    all.runs[n].least = std::ranges::min(values[n]);
+    all.runs[n].most = std::ranges::max(values[n]);
     all.runs[n].busbw = median_of(values[n]);
   }
   for (RunGroup& group : all.groups) judge_group(group, all.runs);

@@ -36,7 +36,9 @@ struct NumberedRun {
   bool inside = false;        ///< One host, and no NIC in use.
   int group = -1;             ///< Into NumberedRuns::groups; below 0: none yet.
   Pace pace = Pace::Unclear;  ///< Of a group that is not told, Fast: as good as its best.
-  double busbw = 0;           ///< Median of its repetitions.
+  double busbw = 0;  ///< Median of its repetitions, the slowest and the fastest of which are
+  double least = 0;  ///< this,
+  double most = 0;   ///< and this.
   std::vector<std::string> names;
 };
 

@@ -27,7 +27,15 @@ int used_nics(const HostType& type, int per_host) {
 /// A slot that passes less than this part of its port is what limits it.
 constexpr double kSlotBelowPort = 0.9;
 
-HostNetwork known_network(const Machine& machine, double reached) {
+/// GB/s that pass the PCIe slots of a host's GPUs; without a bound where a chip joins GPU and CPU, and
+/// where the model is not known.
+double slots_of(const Machine& machine) {
+  const bool is_bound =
+      machine.gpu != nullptr && machine.per_host() > 0 && !machine.gpu->words.starts_with('g');
+  return is_bound ? machine.per_host() * pcie_slot(machine.gpu->pcie, 16) : 1e9;
+}
+
+HostNetwork known_network(const Machine& machine) {
   HostNetwork network;
   network.normal = path_factor(machine.slingshot ? "normal-slingshot" : "normal-nic");
   const int per_host = machine.per_host();
@@ -43,6 +51,7 @@ HostNetwork known_network(const Machine& machine, double reached) {
     if (machine.nics > 0) network.nics = std::min(network.nics, machine.nics);
     network.gbits = machine.type->nic_gbits;
     network.best = machine.type->best;
+    network.best_of_two = machine.type->best_of_two;
     network.source = machine.type->source;
   } else if (machine.searched_between > 0) {
     network.known = Known::Said;
@@ -65,10 +74,10 @@ HostNetwork known_network(const Machine& machine, double reached) {
     }
     network.bandwidth = network.nics * each;
   }
-  // NCCL's own search leads where it found more NICs in reach than were taken for granted.
-  const double searched = machine.searched_between;
-  const double carried = path_factor("carried") * network.bandwidth;
-  if (network.known != Known::No && searched > carried && reached > carried) {
+  // NCCL's own search leads where it found more NICs in reach than were taken for granted, as far as
+  // the slots of GPUs let it.
+  const double searched = std::min(machine.searched_between, slots_of(machine));
+  if (network.known != Known::No && searched > path_factor("carried") * network.bandwidth) {
     network.known = Known::Said;
     network.bandwidth = searched;
     network.nics = -1;
@@ -78,9 +87,10 @@ HostNetwork known_network(const Machine& machine, double reached) {
   return network;
 }
 
-/// NVLink joins the hosts of a GB200 or GB300 rack; up to 72 GPUs, 4 a host.
+constexpr int kRack = 72;  ///< GPUs of a GB200 or GB300 rack, 4 a host.
+
+/// NVLink joins the hosts of a rack.
 bool is_nvlink_domain(const Machine& machine) {
-  constexpr int kRack = 72;
   const bool is_rack_model =
       machine.gpu != nullptr && (machine.gpu->words == "gb200" || machine.gpu->words == "gb300");
   return machine.mnnvl || (is_rack_model && machine.nranks <= kRack);
@@ -88,6 +98,11 @@ bool is_nvlink_domain(const Machine& machine) {
 
 std::string gpus_text(const Machine& machine, int gpus) {
   return fmt::format("{} x {}", gpus, upper_case(machine.gpu->words));
+}
+
+/// Its GPUs have links to each other.
+bool is_joined_host(const Machine& machine) {
+  return machine.gpu != nullptr && machine.gpu->is_joined();
 }
 
 /// What GPUs of one host, or NVLink domain, exchange.
@@ -125,6 +140,7 @@ void expect_within(const Machine& machine, Operation op, int gpus, double reache
       slot.in_use = true;
     }
     expected.decide(slot);
+    if (!slot.in_use) expected.most = path_factor("best-pcie") * slot.busbw;
     return;
   }
   Ceiling rings = {Stage::NVLink, ring, least_ring * path_factor("normal-nvlink"),
@@ -161,23 +177,21 @@ std::string nics_text(const Machine& machine, const HostNetwork& network) {
                      network.gbits, usual);
 }
 
-/// What NICs let pass; by trees where rings cannot have carried what was reached.
-Ceiling over_network(const Machine& machine, Operation op, double reached, HostNetwork& network,
-                     double& line) {
+/// Nothing but rings is left to AllReduce.
+bool is_by_rings(const Machine& machine) {
+  const SettingInForce* algo = machine.setting("NCCL_ALGO");
+  return algo != nullptr && lower_case(algo->value) == "ring";
+}
+
+void expect_between(const Machine& machine, Operation op, double reached,
+                    MachineExpectation& expected) {
+  const Ceiling local = expected.deciding;
+  expected.deciding = {};
+  const HostNetwork network = expected.network = known_network(machine);
+  if (network.known == Known::No) return;
   const int nhosts = std::max(machine.nhosts, 2);
   const int nranks = std::max(machine.nranks, 2);
-  // A guess that is too low is no guess: such hosts have faster NICs than most.
-  const auto most = [&](double bandwidth) {
-    return op == Operation::AllReduce ? by_trees_over_nics(nranks, nhosts, bandwidth)
-                                      : over_nics(op, nranks, nhosts, bandwidth);
-  };
-  constexpr double kFastest = 800;
-  while (network.known == Known::Typical && network.gbits < kFastest &&
-         reached > path_factor("carried") * most(network.bandwidth)) {
-    network.gbits *= 2;
-    network.bandwidth *= 2;
-  }
-  line = over_nics(op, nranks, nhosts, network.bandwidth);
+  const double line = expected.line = over_nics(op, nranks, nhosts, network.bandwidth);
   Ceiling nics = {Stage::NIC,
                   line,
                   line * network.normal,
@@ -186,64 +200,47 @@ Ceiling over_network(const Machine& machine, Operation op, double reached, HostN
                   network.evidence};
   nics.in_use = network.known == Known::Said;
   if (network.by_slot) nics.why = nics_text(machine, network) + " give through their PCIe slots";
-  if (op == Operation::AllReduce && reached > path_factor("carried") * line) {
-    nics.busbw = by_trees_over_nics(nranks, nhosts, network.bandwidth);
-    nics.why = nics_text(machine, network) + " give by trees";
+  double least = nics.normal_from;
+  // On two hosts trees send so much less that either may be what NCCL takes.
+  double most = line;
+  if (op == Operation::AllReduce && !is_by_rings(machine)) {
+    const double by_trees = by_trees_over_nics(nranks, nhosts, network.bandwidth);
+    if (nhosts == 2 && (machine.gpu == nullptr || machine.gpu->links != "xgmi")) most = by_trees;
+    if (reached > path_factor("carried") * line) {
+      nics.busbw = by_trees;
+      nics.why = nics_text(machine, network) + " give by trees";
+    }
   }
-  return nics;
-}
-
-/// NICs whose number is known and whose rate is not: the standard rate that explains the value.
-HostNetwork fitted_rate(const Machine& machine, Operation op, double reached) {
-  HostNetwork network;
-  network.nics = used_nics(machine.nics, machine.per_host());
-  network.normal = path_factor("normal-nic");
-  network.source = "NICs that lines list; the rate is what explains the value";
-  network.evidence = machine.nic_lines;
-  const int nhosts = std::max(machine.nhosts, 2);
-  const double by_ring = over_nics(op, machine.nranks, nhosts, 1);
-  const double by_tree =
-      op == Operation::AllReduce ? by_trees_over_nics(machine.nranks, nhosts, 1) : by_ring;
-  constexpr double kGoodFit = 0.8;
-  for (const double factor : {by_ring, by_tree}) {
-    const double needed = reached / factor;
-    const double gbits = nic_rate_that_carries(needed, network.nics);
-    if (gbits < 100) continue;  // NICs of that size are no HPC fabric: it may as well be a fault.
-    const double rate = network.nics * gbits / 8;
-    if (network.known == Known::Fitted && needed < kGoodFit * rate) continue;
-    network.known = Known::Fitted;
-    network.gbits = gbits;
-    network.bandwidth = rate;
-    if (needed >= kGoodFit * rate) break;
-  }
-  return network;
-}
-
-void expect_between(const Machine& machine, Operation op, double reached,
-                    MachineExpectation& expected) {
-  HostNetwork network = known_network(machine, reached);
-  if (network.known == Known::No && machine.nics > 0) {
-    network = fitted_rate(machine, op, reached);
-  }
-  if (network.known == Known::No) {
-    expected.deciding = {};
-    return;
-  }
-  const Ceiling nics = over_network(machine, op, reached, network, expected.line);
-  expected.network = network;
   expected.ceilings.push_back(nics);
-  if (network.best > 0 && op == Operation::AllReduce) expected.best = network.best;
-  const bool is_local_less = expected.known() && expected.deciding.busbw < nics.busbw;
-  if (!is_local_less) expected.deciding = nics;
-  // Links inside a host are shared with what comes over NICs: the rate of NICs decides what is low.
-  expected.deciding.normal_from =
-      std::min(expected.deciding.normal_from > 0 && is_local_less ? expected.deciding.normal_from
-                                                                  : nics.normal_from,
-               nics.normal_from);
-  if (expected.best > 0) {
-    expected.deciding.normal_from =
-        std::min(expected.deciding.normal_from, expected.best * path_factor("normal-best"));
+  const double published = nhosts == 2 ? network.best_of_two : network.best;
+  if (op == Operation::AllReduce) {
+    expected.best = published;
+    if (network.best > 0) least = std::min(least, network.best * path_factor("normal-best"));
   }
+  const bool is_local_less = local.busbw > 0 && local.busbw < nics.busbw;
+  expected.deciding = is_local_less ? local : nics;
+  // Links inside a host are shared with what comes over NICs: the rate of NICs decides what is low.
+  if (is_local_less && local.normal_from > 0) least = std::min(least, local.normal_from);
+  expected.slow_below = least;
+  expected.deciding.normal_from = least;
+  if (local.busbw > 0) most = std::min(most, local.busbw);
+  if (expected.best > 0) {
+    most = std::min(most, expected.best);
+    expected.deciding.normal_from = expected.best * path_factor("normal-best");
+  }
+  expected.most = most;
+}
+
+/// Racks of NVLink that NICs join: what some have been seen to give, and no more is known.
+void expect_racks(const Machine& machine, Operation op, MachineExpectation& expected) {
+  const int racks = (machine.nranks + kRack - 1) / kRack;
+  const bool is_published =
+      op == Operation::AllReduce && machine.gpu->words == "gb200" && (racks <= 2 || racks == 20);
+  if (!is_published) return;
+  const PathFactor& seen = *find_path_factor(fmt::format("racks-{}", racks));
+  expected.decide({Stage::NIC, seen.figure, seen.figure * path_factor("normal-best"),
+                   fmt::format("{} racks of GB200 have been seen to give", racks), seen.source});
+  expected.slow_below = 0;
 }
 
 /// Sockets where nothing else is to be had.
@@ -263,16 +260,6 @@ constexpr PathFactor kCommonRates[] = {
 #include "diagnose/perf/verdict/common_rates.inc"
 };
 
-/// The lowest of `all` that carries the value, if that is near enough.
-Ceiling nearest(std::vector<Ceiling> all, double reached, double fit) {
-  std::ranges::sort(all, {}, &Ceiling::busbw);
-  for (const Ceiling& each : all) {
-    if (reached > path_factor("carried") * each.busbw) continue;
-    return reached >= fit * each.busbw ? each : Ceiling{};
-  }
-  return {};
-}
-
 }  // namespace
 
 bool is_several_domains(const Machine& machine) {
@@ -288,13 +275,19 @@ bool has_sockets_alone(const Machine& machine) {
   return machine.gpu != nullptr && !machine.gpu->has_rdma();
 }
 
-MachineExpectation expect_of(const Machine& machine, Operation op, double reached) {
+namespace {
+
+MachineExpectation ways_of(const Machine& machine, Operation op, double reached) {
   MachineExpectation expected;
   const bool in_domain = is_nvlink_domain(machine) && machine.nhosts != 1;
   // Where nothing but NCCL's search is known, one host is taken for all.
   const bool seems_one = machine.nhosts < 0 && machine.hosts_seen == 1 && machine.gpu == nullptr;
   expected.within = machine.nhosts == 1 || in_domain || (seems_one && machine.searched_within > 0);
-  if (is_several_domains(machine) || machine.shares_gpu) return expected;
+  if (machine.shares_gpu) return expected;
+  if (is_several_domains(machine)) {
+    expect_racks(machine, op, expected);
+    return expected;
+  }
   if (expected.within) {
     expect_within(machine, op, machine.nranks, reached, expected);
     // NCCL's own words, where no name tells the links.
@@ -317,10 +310,19 @@ MachineExpectation expect_of(const Machine& machine, Operation op, double reache
     }
     return expected;
   }
+  // Of all ways to spread a few ranks over hosts one host is the fastest: what is normal there is
+  // normal, and what is less may be.
+  constexpr int kUsualHost = 8;
+  if (machine.nhosts < 0 && machine.nranks <= kUsualHost && is_joined_host(machine)) {
+    expected.within = true;
+    expect_within(machine, op, machine.nranks, reached, expected);
+    expected.slow_below = 0;
+  }
   if (machine.nhosts < 2) return expected;
   expect_within(machine, op, machine.per_host(), reached, expected);
-  // A PCIe slot is no bound for several NICs of a host.
-  if (expected.deciding.stage == Stage::PCIe) expected.deciding = {};
+  // A PCIe slot is no bound for several NICs of a host, nor is a ring over XGMI for other ways.
+  const bool is_bound = machine.gpu != nullptr && machine.gpu->links == "nvlink";
+  if (!is_bound) expected.deciding = {};
   if (has_sockets_alone(machine)) {
     expected.deciding = {};
     expect_sockets(machine, expected);
@@ -330,37 +332,57 @@ MachineExpectation expect_of(const Machine& machine, Operation op, double reache
   return expected;
 }
 
-Ceiling explained_by_rates(const Machine& machine, Operation op, double reached) {
-  if (reached < path_factor("surely-rdma")) return {};
+}  // namespace
+
+MachineExpectation expect_of(const Machine& machine, Operation op, double reached) {
+  MachineExpectation expected = ways_of(machine, op, reached);
+  double& normal_from = expected.deciding.normal_from;
+  normal_from = std::max(normal_from, kLeastNormal * std::max(expected.most, 0.0));
+  return expected;
+}
+
+std::string rates_that_fit(const Machine& machine, Operation op, double reached) {
   const int nranks = machine.nranks;
+  if (reached < path_factor("surely-rdma") && machine.nics < 1) return {};
   const bool one_host = nranks > 0 && nranks <= 8 && machine.nhosts < 2;
   const bool may_be_two = nranks >= 2 && nranks % 2 == 0 && nranks <= 16 && machine.nhosts < 3;
-  constexpr int kTwoHosts = 16;
   const bool of_all = op == Operation::AllReduce;
-  const bool by_switch = of_all && (machine.nvls_tree || one_host || machine.mnnvl ||
-                                    (may_be_two && nranks == kTwoHosts));
   const bool by_nics = !machine.nvls_tree && machine.nhosts != 1;
-  std::vector<Ceiling> candidates;
-  std::vector<Ceiling> by_trees;
-  for (const PathFactor& rate : kCommonRates) {
-    double busbw = rate.figure;
-    const auto add = [&](std::vector<Ceiling>& to, Stage stage) {
-      to.push_back(
-          {stage, busbw, busbw * path_factor("normal-nic"), std::string(rate.what), rate.source});
-    };
-    if (rate.key == "switch" && by_switch) add(candidates, Stage::NVLS);
-    if (rate.key == "links" && one_host) add(candidates, Stage::NVLink);
-    if (rate.key == "nics" && by_nics) add(candidates, Stage::NIC);
-    if (rate.key == "trees" && by_nics && of_all && may_be_two) {
-      busbw = by_trees_over_nics(nranks, 2, busbw);
-      add(by_trees, Stage::NIC);
+  std::vector<std::pair<double, std::string>> fitting;
+  const auto add = [&](double busbw, std::string what) {
+    if (reached <= path_factor("carried") * busbw && reached >= kLeastNormal * busbw)
+      fitting.emplace_back(busbw, std::move(what));
+  };
+  const bool are_listed = machine.nics > 0 && nranks > 1 && machine.nhosts > 1;
+  for (const double gbits : {100.0, 200.0, 400.0, 800.0}) {
+    if (!are_listed) break;
+    const int nics = used_nics(machine.nics, machine.per_host());
+    const double network = nics * gbits / 8;
+    const std::string what = fmt::format("{} of {:g} Gb/s a host give", plural(nics, "NIC"), gbits);
+    add(over_nics(op, nranks, machine.nhosts, network), what);
+    if (of_all && machine.nhosts == 2) {
+      add(by_trees_over_nics(nranks, machine.nhosts, network), what + " by trees");
     }
   }
-  constexpr double kGoodFit = 0.8;
-  Ceiling found = nearest(candidates, reached, kGoodFit);
-  if (found.busbw < 0) found = nearest(by_trees, reached, kGoodFit);
-  if (found.busbw < 0) found = nearest(candidates, reached, path_factor("normal-nic"));
-  return found;
+  for (const PathFactor& rate : kCommonRates) {
+    const bool is_meant = rate.key == "switch"  ? of_all && (one_host || may_be_two)
+                          : rate.key == "links" ? one_host
+                          : rate.key == "nics"  ? by_nics
+                                                : by_nics && of_all && may_be_two;
+    const double busbw =
+        rate.key == "trees" ? by_trees_over_nics(nranks, 2, rate.figure) : rate.figure;
+    if (is_meant && !are_listed) add(busbw, std::string(rate.what));
+  }
+  std::ranges::sort(fitting);
+  std::vector<std::string> texts;
+  for (const auto& [busbw, what] : fitting) {
+    const std::string share =
+        reached < busbw ? fmt::format("{:.0f} % of", 100 * reached / busbw) : "all of";
+    texts.push_back(fmt::format("{} the {} that {}", share, bandwidth_text(busbw), what));
+  }
+  constexpr size_t kMost = 3;
+  if (texts.size() > kMost) texts.resize(kMost);
+  return join(texts, " or ");
 }
 
 }  // namespace ncclog

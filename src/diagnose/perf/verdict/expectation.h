@@ -3,11 +3,14 @@
 //   8 x H100, 2 hosts, 8 x 400 Gb/s   400 by NICs, 480 by NVLink SHARP inside each host → 400 decides
 //
 // Of what lines say of NICs, of the kind of host and of what such hosts usually have, the first that
-// is known counts. Nothing is asked of the curve but its best value: more than rings can carry over
-// NICs went by trees, and NICs of unknown rate have the rate that explains it.
+// is known counts, whatever the value is. Where NCCL may go several ways (rings or trees on two
+// hosts, GPUs with or without a switch between them) it is normal from the best of them on, slow below
+// the least, and between the two nobody can tell. What was reached only chooses words: more than
+// rings can carry went by trees.
 
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,30 +21,37 @@
 namespace ncclog {
 
 /// How well the network is known, the best first.
-enum class Known { Said, Type, Typical, Fitted, No };
+enum class Known { Said, Type, Typical, No };
 
 /// NICs of one host that take part.
 struct HostNetwork {
   Known known = Known::No;
   double bandwidth = -1;  ///< GB/s
   int nics = -1;
-  double gbits = -1;     ///< Of one.
-  double best = -1;      ///< GB/s of AllReduce over many such hosts.
-  double normal = 0.75;  ///< Share from which a curve is normal.
-  bool by_slot = false;  ///< The PCIe slots of NICs pass less than their ports.
+  double gbits = -1;        ///< Of one.
+  double best = -1;         ///< GB/s of AllReduce over many such hosts.
+  double best_of_two = -1;  ///< The same over two.
+  double normal = 0.75;     ///< Share from which a curve is normal.
+  bool by_slot = false;     ///< The PCIe slots of NICs pass less than their ports.
   std::string_view source;
   std::vector<Evidence> evidence;
 };
+
+/// The least share of the best way that may be called normal: what half of the links would give, and
+/// what a measurement adds to it, is less.
+inline constexpr double kLeastNormal = 0.6;
 
 /// A machine's ceilings for the operation, and what is expected of it.
 struct MachineExpectation {
   std::vector<Ceiling> ceilings;
   Ceiling deciding;  ///< The lowest of those on the way; busbw -1: unknown.
   HostNetwork network;
-  double best = -1;     ///< What such machines have been seen to reach.
-  bool within = false;  ///< Inside one host, or one NVLink domain.
-  double line = -1;     ///< Of a host's NICs by rings.
-  double ring = -1;     ///< NVLink without the switch's help.
+  double slow_below = -1;  ///< GB/s: less is slow whichever way data went.
+  double most = -1;        ///< GB/s that the best way gives.
+  double best = -1;        ///< What such machines have been seen to reach.
+  bool within = false;     ///< Inside one host, or one NVLink domain.
+  double line = -1;        ///< Of a host's NICs by rings.
+  double ring = -1;        ///< NVLink without the switch's help.
 
   bool known() const { return deciding.busbw > 0; }
 
@@ -49,6 +59,8 @@ struct MachineExpectation {
   void decide(const Ceiling& ceiling) {
     ceilings.push_back(ceiling);
     deciding = ceiling;
+    slow_below = ceiling.normal_from;
+    most = ceiling.busbw;
   }
 };
 
@@ -61,14 +73,14 @@ bool is_several_domains(const Machine& machine);
 /// Such hosts have nothing but Ethernet, as far as lines and names go.
 bool has_sockets_alone(const Machine& machine);
 
-// What explains a value where nothing names the machine.
+// Which machines would a value be normal of, where nothing names one?
 //
-//   43.3 GB/s of 8 ranks    87 % of 50: one NIC of 400 Gb/s or two of 200 a host
+//   43.3 GB/s of 8 ranks    "87 % of the 50.0 that 400 Gb/s of NICs a host give"
 //
-// Sockets and host memory end below 40 GB/s, so that what is above passed RDMA NICs or NVLink, and
-// near the rate of a common set of NICs it is normal. What is lower may be anything.
+// Sockets and host memory end below 40 GB/s, so that what is above passed RDMA NICs or NVLink. That
+// it fits proves nothing: half of a faster machine may be all of a slower one.
 
-/// The figure of common_rates.table that explains it; busbw -1: none does.
-Ceiling explained_by_rates(const Machine& machine, Operation op, double reached);
+/// The figures of common_rates.table that fit, in words; empty: none does.
+std::string rates_that_fit(const Machine& machine, Operation op, double reached);
 
 }  // namespace ncclog

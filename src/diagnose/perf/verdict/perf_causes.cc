@@ -91,6 +91,13 @@ PerfCause searched_cause(Stage stage, std::string_view key, double path, const M
 // Inside a host.
 
 void add_within(const Machine& machine, Causes& causes) {
+  if (machine.pseudo_hosts) {
+    const bool is_tcp = machine.net == NetKind::TCP;
+    PerfCause& cause = causes.emplace_back(
+        PerfCause{is_tcp ? Stage::TCP : Stage::NIC, is_tcp ? "hostid-tcp" : "hostid"});
+    name_setting(machine, "NCCL_HOSTID", cause);
+    return;
+  }
   // One GPU a host has nobody to reach there.
   if (machine.per_host() == 1 && !machine.shares_gpu) return;
   const char* name = p2p_switch(machine);
@@ -146,6 +153,12 @@ void add_sockets(const Machine& machine, Causes& causes) {
   }
 }
 
+/// How many devices NCCL_IB_HCA names one by one; 0: it names none, or a family of them.
+int named_hcas(const Machine& machine) {
+  const SettingInForce* setting = machine.setting("NCCL_IB_HCA");
+  return setting == nullptr ? 0 : devices_named_in(setting->value);
+}
+
 void add_nic_path(const Machine& machine, double expected, Causes& causes) {
   if (machine.nhosts == 1 || machine.net != NetKind::RDMA) return;
   const double port = machine.nic_gbits / 8;
@@ -187,6 +200,16 @@ void add_nic_path(const Machine& machine, double expected, Causes& causes) {
          machine.nic_lines,
          type->source,
          {{"figure", std::to_string(machine.nics)}, {"usual", std::to_string(type->nics)}}});
+  }
+  if (machine.nics > 0 && machine.nics < machine.per_host() && named_hcas(machine) > 0) {
+    PerfCause& cause = causes.emplace_back(PerfCause{
+        Stage::NIC,
+        "hca",
+        -1,
+        machine.nic_lines,
+        "",
+        {{"nics", plural(machine.nics, "NIC")}, {"gpus", plural(machine.per_host(), "GPU")}}});
+    name_setting(machine, "NCCL_IB_HCA", cause);
   }
   // The rate of its port is not known, and may be less than the lanes carry.
   if (!machine.nic_pcie.narrow.empty() && port <= 0) {
@@ -230,26 +253,42 @@ void add_links(const Machine& machine, double expected, Causes& causes) {
   }
 }
 
-void add_channels(const Machine& machine, double expected, Causes& causes) {
-  if (machine.channels <= 0 || machine.gpu == nullptr || machine.nhosts > 1) return;
-  const PathFactor* each = find_path_factor(fmt::format("channel-{}", machine.gpu->family));
-  if (each == nullptr) return;
-  const double path = machine.channels * each->figure;
-  if (!is_joined(machine) || expected <= 0 || path >= expected) return;
-  PerfCause& cause =
-      causes.emplace_back(PerfCause{Stage::Channels,
-                                    "few-channels",
-                                    path,
-                                    {machine.channels_line},
-                                    each->source,
-                                    {{"channels", plural(machine.channels, "channel")}}});
+/// The setting that allows no more channels than `channels` (-1: than so few that it shows anywhere);
+/// nullptr: none does.
+const char* channels_cap(const Machine& machine, int channels) {
+  constexpr int kFew = 2;
   for (const char* cap : {"NCCL_MAX_NCHANNELS", "NCCL_MAX_NRINGS", "NCCL_MAX_CTAS"}) {
     const SettingInForce* setting = machine.setting(cap);
-    if (setting == nullptr || read_number(setting->value) > machine.channels) continue;
+    const int64_t allowed = setting == nullptr ? -1 : read_number(setting->value);
+    if (allowed > 0 && allowed <= (channels > 0 ? channels : kFew)) return cap;
+  }
+  return nullptr;
+}
+
+void add_channels(const Machine& machine, double expected, Causes& causes) {
+  const char* cap = channels_cap(machine, machine.channels);
+  const auto channels = machine.channels > 0 || cap == nullptr
+                            ? int64_t{machine.channels}
+                            : int64_t{read_number(machine.setting(cap)->value)};
+  if (channels <= 0) return;
+  const PathFactor* each = machine.gpu == nullptr || machine.nhosts > 1 || !is_joined(machine)
+                               ? nullptr
+                               : find_path_factor(fmt::format("channel-{}", machine.gpu->family));
+  PerfCause cause = {Stage::Channels, "few-channels"};
+  cause.figures = {{"channels", plural(channels, "channel")}};
+  if (machine.channels > 0) cause.evidence = {machine.channels_line};
+  if (each != nullptr) {
+    cause.path = static_cast<double>(channels) * each->figure;
+    cause.source = each->source;
+    if (expected > 0 && cause.path >= expected) return;
+  }
+  if (cap != nullptr) {
     cause.key = "channels";
     name_setting(machine, cap, cause);
-    break;
   }
+  // So few that a line asks for are known to cost, whatever the links are.
+  const bool is_asked = cap != nullptr && channels_cap(machine, -1) != nullptr;
+  if (is_asked || (each != nullptr && expected > 0)) causes.push_back(std::move(cause));
 }
 
 void add_algorithm(const Machine& machine, Operation op, Causes& causes) {

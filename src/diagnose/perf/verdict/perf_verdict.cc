@@ -29,6 +29,9 @@ struct JudgedCurve {
   std::vector<PerfCause> causes;
 };
 
+/// From here on a curve is near its plateau.
+constexpr int64_t kLargeBytes = int64_t{1} << 30;
+
 /// "AllReduce of 16 ranks on 2 hosts: 487 GB/s": how headlines begin.
 std::string reached_text(const JudgedCurve& judged) {
   const Operation op = judged.measurement.op;
@@ -95,8 +98,7 @@ void note_traps(const JudgedCurve& judged, PerfVerdict& verdict) {
   if (curve.last_at < kSmall) note("small-sizes", {{"size", size}});
   constexpr double kMisleading = 0.7;
   if (measurement.mean_busbw > 0 && measurement.mean_busbw < kMisleading * curve.best) {
-    note("average", {{"figure", bandwidth_text(measurement.mean_busbw)},
-                     {"from", bytes_text(curve.first_at)}});
+    note("average", {{"figure", bandwidth_text(measurement.mean_busbw)}});
     say(verdict, "not", "average");
   }
   const double line = judged.expected.line;
@@ -110,9 +112,10 @@ void note_traps(const JudgedCurve& judged, PerfVerdict& verdict) {
                                  {"usual", bandwidth_text(machine.gpu->nvls)}};
     if (measurement.op != Operation::AllReduce && measurement.op != Operation::Unknown) {
       note("no-nvls-op", figures);
-    } else if (machine.nvls == false || machine.nranks < machine.gpu->nvls_from) {
+    } else if (machine.nvls == false) {
       note("no-nvls", figures);
-    } else if (curve.best < 0.85 * machine.gpu->nvls && verdict.answer == PerfAnswer::Normal) {
+    } else if (machine.nranks >= machine.gpu->nvls_from && curve.last_at >= kLargeBytes &&
+               curve.best < 0.85 * machine.gpu->nvls && verdict.answer == PerfAnswer::Normal) {
       note("nvls-unused", figures);
     }
   }
@@ -127,9 +130,6 @@ void note_traps(const JudgedCurve& judged, PerfVerdict& verdict) {
   if (is_open && curve.best > 0 && curve.best < kFarBelow * machine.modelled) {
     note("modelled", {{"figure", bandwidth_text(machine.modelled)}, {"by", machine.modelled_by}});
   }
-  if (judged.expected.network.known == Known::Fitted) {
-    note("nic-rate", {{"figure", fmt::format("{:g}", judged.expected.network.gbits)}});
-  }
 }
 
 /// Names what the next log should hold, so that it tells more.
@@ -140,8 +140,7 @@ void ask_for_more(const JudgedCurve& judged, PerfVerdict& verdict) {
   if (machine.net == NetKind::Unknown && !judged.expected.within) capture("transport");
   if (machine.searched_within < 0) capture("graph");
   if (machine.nics > 0 && machine.nic_gbits < 0 && !judged.expected.within) capture("rates");
-  constexpr int64_t kEnough = int64_t{1} << 30;
-  if (judged.curve.last_at > 0 && judged.curve.last_at < kEnough) capture("sizes");
+  if (judged.curve.last_at > 0 && judged.curve.last_at < kLargeBytes) capture("sizes");
 }
 
 // The answers. Each sets answer, headline and ceilings of the verdict, and adds to the rest.
@@ -152,11 +151,14 @@ void state_normal(const Ceiling& ceiling, const JudgedCurve& judged, PerfVerdict
   verdict.ceiling = ceiling.busbw;
   verdict.machine_ceiling = ceiling.busbw;
   // Far from what large sizes give, a reader asks why that is normal.
-  const bool is_small = judged.curve.best < 0.6 * ceiling.busbw && judged.curve.best_at > 0;
+  const bool is_small = judged.curve.best < 0.6 * ceiling.busbw && judged.curve.best_at > 0 &&
+                        judged.curve.last_at < kLargeBytes;
+  const bool is_all = judged.curve.best >= ceiling.busbw;
   const std::string size = bytes_text(judged.curve.best_at);
-  verdict.headline = fmt::format("{}{} of the {} that {}: normal{}", reached_text(judged),
-                                 is_small ? " at " + size : "", bandwidth_text(ceiling.busbw),
-                                 ceiling.why, is_small ? " for no more than " + size : "");
+  verdict.headline = fmt::format("{}{}{} the {} that {}: normal{}", reached_text(judged),
+                                 is_small ? " at " + size : "", is_all ? ", all of" : " of",
+                                 bandwidth_text(ceiling.busbw), ceiling.why,
+                                 is_small ? " for no more than " + size : "");
   add_lines(ceiling.evidence, verdict);
   for (const PerfCause& cause : judged.causes) {
     const auto setting = cause.figures.find("setting");
@@ -192,7 +194,8 @@ void state_limited(const PerfCause& cause, const JudgedCurve& judged, PerfVerdic
          "is left by " + join(perf_words("cause", cause.key, cause.figures), ""), cause.source,
          cause.evidence, true});
   }
-  const double of_what = verdict.machine_ceiling;
+  // What the host would have without the setting is in no line.
+  const double of_what = cause.key == "hca" ? -1 : verdict.machine_ceiling;
   verdict.headline = fmt::format(
       "{}{}, limited by {}", reached_text(judged),
       of_what > 0 ? fmt::format(", {} % below the {} of {}",
@@ -289,25 +292,6 @@ bool judge_no_test(const JudgedCurve& judged, PerfVerdict& verdict) {
   return true;
 }
 
-/// Racks of NVLink that NICs join: what between them decides is known of no machine yet.
-bool judge_domains(const JudgedCurve& judged, PerfVerdict& verdict) {
-  if (!is_several_domains(judged.machine)) return false;
-  constexpr int kGpusAHost = 4;
-  const double nics = kGpusAHost * judged.machine.gpu->nic_gbits / 8;
-  if (judged.curve.plateau < nics) {
-    state_cannot_tell("cannot tell: for several racks of NVLink no figure is published", judged,
-                      verdict);
-    return true;
-  }
-  verdict.answer = PerfAnswer::Normal;
-  verdict.stage = Stage::NIC;
-  verdict.headline = fmt::format(
-      "{} over several racks of NVLink, more than the {} GB/s of a host's NICs: normal, as far as "
-      "figures are published",
-      reached_text(judged), bandwidth_text(nics));
-  return true;
-}
-
 /// Hosts with one GPU whose EFA cannot reach its memory.
 bool judge_efa_without_gdr(const JudgedCurve& judged, PerfVerdict& verdict) {
   const Machine& machine = judged.machine;
@@ -347,35 +331,25 @@ void judge_typical(const JudgedCurve& judged, PerfVerdict& verdict) {
                   usual.why, 100 - percent_below(judged.curve.best, usual.busbw)),
       judged, verdict);
   verdict.machine_ceiling = usual.busbw;
-  if (judged.curve.best < 0.6 * usual.busbw) say(verdict, "note", "half");
+  const double share = judged.curve.best / usual.busbw;
+  if (share > 0.4 && share < 0.6) say(verdict, "note", "half");
 }
 
-/// No ceiling: the value itself may still say something.
+/// Which line is missing, so that there is no ceiling: a clause.
+std::string what_is_unknown(const Machine& machine) {
+  if (is_several_domains(machine)) return "for so many racks of NVLink no figure is published";
+  if (machine.gpu == nullptr && machine.nics < 1)
+    return "nothing in the logs names the machine or its links";
+  if (machine.nhosts < 1) return "the logs do not tell on how many hosts it ran";
+  if (machine.nics > 0)
+    return fmt::format("the rate of the {} is in no line", plural(machine.nics, "NIC"));
+  return fmt::format("the logs do not tell which links {} x {} have here", machine.nranks,
+                     upper_case(machine.gpu->words));
+}
+
+/// No ceiling: lines may still show what limits it, and what the value would be normal of.
 void judge_unknown_machine(const JudgedCurve& judged, PerfVerdict& verdict) {
   const Machine& machine = judged.machine;
-  if (has_sockets_alone(machine) && machine.nhosts != 1) {
-    // Below, not even Ethernet of 10 Gb/s.
-    constexpr double kSlowest = 0.5;
-    if (judged.curve.best >= kSlowest && !judged.curve.falls) {
-      verdict.answer = PerfAnswer::Normal;
-      verdict.stage = Stage::TCP;
-      verdict.headline =
-          reached_text(judged) + " over TCP sockets, which is all that these hosts show: normal";
-      verdict.evidence = machine.net_lines;
-      say(verdict, "capture", "graph");
-      return;
-    }
-  }
-  const double reached = judged.curve.plateau;
-  const Ceiling explained = explained_by_rates(machine, judged.measurement.op, reached);
-  if (explained.busbw > 0 && !judged.curve.falls && !machine.shares_gpu && judged.causes.empty()) {
-    state_normal(explained, judged, verdict);
-    say(verdict, "note", "fitted",
-        {{"figure", std::to_string(100 - percent_below(reached, explained.busbw))},
-         {"why", explained.why.substr(0, explained.why.find(" give"))}});
-    ask_for_more(judged, verdict);
-    return;
-  }
   // Every process names a network, one that it does not need as well.
   constexpr double kSurelyNotLocal = 5;
   const bool may_be_local = machine.nhosts < 0 && machine.hosts_seen < 2 && !machine.has_net &&
@@ -394,8 +368,10 @@ void judge_unknown_machine(const JudgedCurve& judged, PerfVerdict& verdict) {
     say(verdict, "try", "falls");
     return;
   }
-  state_cannot_tell("cannot tell: nothing in the logs names the machine or its links", judged,
-                    verdict);
+  const std::string fitting = rates_that_fit(machine, judged.measurement.op, judged.curve.plateau);
+  state_cannot_tell(fmt::format("cannot tell: {}{}", what_is_unknown(machine),
+                                fitting.empty() ? "" : "; it would be " + fitting),
+                    judged, verdict);
 }
 
 /// What was reached as a part of what the cause leaves; -1: it is not known how much that is.
@@ -407,8 +383,16 @@ double share_of_path(const PerfCause& cause, const JudgedCurve& judged) {
 constexpr double kNearPath = 0.5;
 constexpr double kBeyondPath = 1.1;
 
+/// Fewer NICs than GPUs, as a setting names them, are what limits what is normal for so many NICs.
+bool is_at_few_hcas(const JudgedCurve& judged) {
+  const MachineExpectation& expected = judged.expected;
+  return !judged.curve.falls && judged.curve.best >= expected.slow_below &&
+         judged.curve.best <= kBeyondPath * std::max(expected.most, expected.deciding.busbw);
+}
+
 /// A listing does not tell whether data passed the link: the value has to fit.
 bool is_refuted(const PerfCause& cause, const JudgedCurve& judged) {
+  if (cause.key == "hca") return judged.expected.known() && !is_at_few_hcas(judged);
   if (cause.key.find("-lanes") == cause.key.npos) return false;
   const double share = share_of_path(cause, judged);
   return share > kBeyondPath || (!judged.expected.known() && share < kNearPath);
@@ -421,6 +405,7 @@ bool is_at_its_limit(const PerfCause& cause, const JudgedCurve& judged) {
   if (cause.key == "gpu-lanes" || cause.key == "nic-lanes")
     return share >= kNearPath && share <= kBeyondPath;
   if (cause.key == "few-nics") return judged.curve.best < 0.75 * cause.path;
+  if (cause.key == "hca") return is_at_few_hcas(judged);
   if (cause.key == "algo") {
     return cause.path > 0 && cause.path < 0.85 * judged.expected.deciding.busbw &&
            judged.curve.best < 0.85 * judged.expected.deciding.busbw;
@@ -428,23 +413,66 @@ bool is_at_its_limit(const PerfCause& cause, const JudgedCurve& judged) {
   return false;
 }
 
+/// Neither normal of the best way that data may go, nor slow of the least.
+void judge_between(const JudgedCurve& judged, PerfVerdict& verdict) {
+  const MachineExpectation& expected = judged.expected;
+  const double most = expected.most;
+  state_cannot_tell(
+      fmt::format("cannot tell: {} % of the {} that {}{}",
+                  100 - percent_below(judged.curve.best, most), bandwidth_text(most),
+                  expected.deciding.busbw < most ? "the best way over these links gives"
+                                                 : expected.deciding.why,
+                  expected.deciding.stage == Stage::PCIe
+                      ? ", and hosts that are in order give less where GPUs share switches or go "
+                        "through host memory"
+                      : ", and the logs do not tell which way NCCL took"),
+      judged, verdict);
+  verdict.machine_ceiling = most;
+  verdict.capture.clear();
+  say(verdict, "capture", "graph");
+}
+
 void judge_by_ceiling(const JudgedCurve& judged, PerfVerdict& verdict) {
   const MachineExpectation& expected = judged.expected;
   const Ceiling& deciding = expected.deciding;
+  const Curve& curve = judged.curve;
   const int nranks = std::max(judged.machine.nranks, 2);
   const double factor = std::max(1.0, bus_factor(judged.measurement.op, nranks));
-  const double share =
-      share_at(judged.curve.last_at, deciding.busbw, factor, nranks, expected.within);
-  const bool is_high = !judged.curve.falls && (judged.curve.plateau >= deciding.normal_from ||
-                                               judged.curve.best >= deciding.normal_from * share);
+  const double share = share_at(curve.last_at, deciding.busbw, factor, nranks, expected.within);
+  // Below, how long a call takes to start differs more than links do.
+  const bool is_too_small = share < (expected.within ? 0.25 : 0.5);
+  double normal_at_size = deciding.normal_from * share;
+  if (expected.within && share < 0.9)
+    normal_at_size = std::max(normal_at_size, path_factor("normal-nvls") * deciding.busbw * share);
+  const bool is_high = !curve.falls && (curve.plateau >= deciding.normal_from ||
+                                        (!is_too_small && curve.best >= normal_at_size));
   for (const PerfCause& cause : judged.causes) {
     if (is_at_its_limit(cause, judged)) return state_limited(cause, judged, verdict);
+  }
+  constexpr double kNotBeyond = 1.15;
+  if (is_high && curve.best > kNotBeyond * std::max(expected.most, deciding.busbw)) {
+    state_cannot_tell(
+        fmt::format("cannot tell: it is more than the {} that {}, so that these links are others",
+                    bandwidth_text(deciding.busbw), deciding.why),
+        judged, verdict);
+    return;
   }
   if (is_high) return state_normal(deciding, judged, verdict);
   if (judged.measurement.in_training) {
     return state_cannot_tell(
         "cannot tell: calls of a training were timed, and what a rank waits for others is part of "
         "them",
+        judged, verdict);
+  }
+  // What only costs large messages shows nothing here.
+  const auto shows_here = [](const PerfCause& cause) {
+    return cause.stage != Stage::Protocol && cause.stage != Stage::Channels;
+  };
+  if (is_too_small && !curve.falls && std::ranges::none_of(judged.causes, shows_here)) {
+    return state_cannot_tell(
+        fmt::format("cannot tell: the size explains it; at {} starting a call takes most of its "
+                    "time",
+                    bytes_text(curve.last_at)),
         judged, verdict);
   }
   if (!judged.causes.empty()) {
@@ -455,9 +483,8 @@ void judge_by_ceiling(const JudgedCurve& judged, PerfVerdict& verdict) {
   if (expected.network.known == Known::Typical && deciding.stage == Stage::NIC) {
     return judge_typical(judged, verdict);
   }
-  if (expected.network.known == Known::Fitted && !expected.within) {
-    return state_cannot_tell("cannot tell: the rate of the NICs is in no line", judged, verdict);
-  }
+  if (!curve.falls && curve.best >= expected.slow_below * share)
+    return judge_between(judged, verdict);
   const double of_what = expected.best > 0 ? expected.best : deciding.busbw;
   state_below(of_what, of_what,
               expected.best > 0
@@ -467,29 +494,37 @@ void judge_by_ceiling(const JudgedCurve& judged, PerfVerdict& verdict) {
   verdict.stage = Stage::Unknown;
 }
 
-/// Of a job that measured nothing: "cannot tell", the path that lines show, and what to capture.
-/// nullopt: they show no path between ranks either.
+/// Of a job that measured nothing: "cannot tell", what limits by the paths that lines show, and what
+/// to capture. nullopt: they show no path between ranks either.
 std::optional<PerfVerdict> judge_paths(const Machine& machine) {
-  if (!machine.has_net && !machine.has_p2p && !machine.has_shm) return std::nullopt;
+  const bool is_tcp = machine.net == NetKind::TCP && !machine.net_lines.empty();
+  if (!machine.has_net && !machine.has_p2p && !machine.has_shm && !is_tcp) return std::nullopt;
   PerfVerdict verdict;
-  std::string path = "P2P";
-  if (machine.has_net) {
-    path = fmt::format("NET/{} {} GPUDirect RDMA", printable(machine.net_name),
-                       machine.gdr == true ? "with" : "without");
-    verdict.stage = machine.net == NetKind::TCP ? Stage::TCP
-                    : machine.gdr == true       ? Stage::NIC
-                                                : Stage::NICWithoutGDR;
-    verdict.evidence = machine.gdr_lines;
+  std::string path = "data go over P2P";
+  if (machine.has_net || (is_tcp && !machine.has_p2p && !machine.has_shm)) {
+    const std::string name = "NET/" + printable(machine.net_name);
+    if (machine.net == NetKind::TCP) {
+      path = fmt::format("what limits it is TCP sockets ({})", name);
+      verdict.stage = Stage::TCP;
+    } else if (machine.gdr == false) {
+      path = fmt::format(
+          "what limits it is {} without GPUDirect RDMA, which stages data in host memory", name);
+      verdict.stage = Stage::NICWithoutGDR;
+    } else {
+      path = fmt::format("data go over {} with GPUDirect RDMA, and NICs limit it", name);
+      verdict.stage = Stage::NIC;
+    }
+    verdict.evidence = machine.has_net ? machine.gdr_lines : machine.net_lines;
   } else if (machine.has_shm) {
-    path = "host memory (SHM)";
+    path = "what limits it is host memory (SHM), through which GPUs of a host exchange data";
     verdict.stage = Stage::SHM;
     verdict.evidence = machine.shm_lines;
   } else {
     verdict.stage = Stage::NVLink;
   }
   verdict.headline = fmt::format(
-      "Nothing was measured, so the rate cannot be told; data go over {}{}", path,
-      machine.channels > 0 ? fmt::format(", {}", plural(machine.channels, "channel")) : "");
+      "Nothing was measured, so the rate cannot be told; {}{}", path,
+      machine.channels > 0 ? fmt::format("; {}", plural(machine.channels, "channel")) : "");
   if (machine.channels > 0) verdict.evidence.push_back(machine.channels_line);
   say(verdict, "capture", "table");
   if (machine.has_net && machine.per_host() == 1) say(verdict, "capture", "pods");
@@ -501,7 +536,7 @@ std::vector<PerfVerdict> derive_verdicts(const Job& job) {
   for (const Measurement& measurement : measurements(job)) {
     verdicts.push_back(judge_measurement(measurement, machine_of(job, measurement)));
   }
-  if (verdicts.empty() && !job.communicators.empty()) {
+  if (verdicts.empty()) {
     if (auto paths = judge_paths(machine_of(job))) verdicts.push_back(std::move(*paths));
   }
   return verdicts;
@@ -556,6 +591,14 @@ FactValue perf_low_by_guess(const Job& job, const Instance&) {
     parts.evidence.insert(parts.evidence.end(), verdict.evidence.begin(), verdict.evidence.end());
   }
   return parts.answer(no(), "; ", kMostNamed);
+}
+
+/// "AllReduce of 16 ranks: 44.4 GB/s; cannot tell: …": measured, and not judged.
+FactValue perf_open(const Job& job, const Instance&) {
+  return verdicts_answer(job, [](const PerfVerdict& verdict) {
+    return verdict.answer == PerfAnswer::CannotTell && verdict.reached > 0 &&
+           !read_curve(*verdict.measurement).falls;
+  });
 }
 
 /// The best bus bandwidth of each size.
@@ -615,6 +658,8 @@ constexpr std::array kPerfFacts = {
     job_fact("job.perf_limited", perf_is<PerfAnswer::Limited>),
     // Some measurement is low where what the hosts have as network is guessed.
     job_fact("job.perf_low_by_guess", perf_low_by_guess),
+    // Some bandwidth was measured, and too little is known of the machine to judge it.
+    job_fact("job.perf_open", perf_open),
     // A measurement falls as messages grow, on a machine that is not known.
     job_fact("job.perf_falls", perf_falls),
     // Every measurement is what its machine gives.
@@ -634,7 +679,7 @@ PerfVerdict judge_measurement(const Measurement& measurement, const Machine& mac
   judged.expected = expect_of(machine, measurement.op, judged.curve.best);
   judged.causes = perf_causes(machine, measurement.op, judged.expected.deciding.busbw);
   std::erase_if(judged.causes, [&](const PerfCause& cause) { return is_refuted(cause, judged); });
-  if (!judge_domains(judged, verdict) && !judge_efa_without_gdr(judged, verdict)) {
+  if (!judge_efa_without_gdr(judged, verdict)) {
     if (judged.expected.known()) {
       judge_by_ceiling(judged, verdict);
     } else {

@@ -103,9 +103,9 @@ TEST(HostTypes, HaveFiguresAndSources) {
 
 TEST(PathFactors, HoldWhatTheJudgeAsksFor) {
   for (const std::string_view key :
-       {"normal-nvlink", "normal-nvls", "normal-nic", "normal-best", "normal-pcie",
-        "normal-searched", "normal-tcp", "carried", "no-gdr", "acs", "ll", "loopback-tcp",
-        "efa-without-gdr", "surely-rdma"}) {
+       {"normal-nvlink", "normal-nvls", "normal-nic", "normal-best", "normal-pcie", "best-pcie",
+        "racks-2", "racks-20", "normal-searched", "normal-tcp", "carried", "no-gdr", "acs", "ll",
+        "loopback-tcp", "efa-without-gdr", "surely-rdma"}) {
     const PathFactor* factor = find_path_factor(key);
     ASSERT_NE(factor, nullptr) << key;
     EXPECT_GT(factor->figure, 0) << key;
@@ -141,13 +141,6 @@ TEST(Nics, PassMoreByTreesTheFewerHostsThereAre) {
   EXPECT_NEAR(by_trees_over_nics(16, 2, 50), 93.75, 0.01);
   EXPECT_NEAR(by_trees_over_nics(80, 10, 400), 438.9, 0.1);
   EXPECT_NEAR(by_trees_over_nics(2, 2, 50), 50, 0.01);
-}
-
-TEST(Nics, HaveTheLowestRateThatCarriesAValue) {
-  EXPECT_EQ(nic_rate_that_carries(48.9, 1), 400);
-  EXPECT_EQ(nic_rate_that_carries(97.7, 4), 200);
-  EXPECT_EQ(nic_rate_that_carries(7.9, 1), 100);
-  EXPECT_EQ(nic_rate_that_carries(1000, 1), 0);
 }
 
 TEST(Rings, UseTheLinksThatTheGpusHave) {
