@@ -7,9 +7,17 @@
 
 #include "base/majority.h"
 #include "base/text.h"
+#include "diagnose/facts/same_host.h"
 #include "model/derive/split_runs.h"
 
 namespace ncclog {
+
+bool is_same_host(std::string_view a, std::string_view b) {
+  if (a.empty() || b.empty()) return false;
+  const auto first = [](std::string_view name) { return name.substr(0, name.find('.')); };
+  const bool both_whole = a.find('.') != a.npos && b.find('.') != b.npos;
+  return a == b || (!both_whole && first(a) == first(b));
+}
 namespace {
 
 void take_earlier(const Record& record, std::optional<Evidence>& first) {

@@ -16,13 +16,6 @@
 
 namespace ncclog {
 
-bool is_same_host(std::string_view a, std::string_view b) {
-  if (a.empty() || b.empty()) return false;
-  const auto first = [](std::string_view name) { return name.substr(0, name.find('.')); };
-  const bool both_whole = a.find('.') != a.npos && b.find('.') != b.npos;
-  return a == b || (!both_whole && first(a) == first(b));
-}
-
 const HostReport* find_host_report(const Job& job, std::string_view host) {
   for (const HostReport& report : job.host_reports) {
     if (is_same_host(report.host, host)) return &report;

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "diagnose/facts/line_places.h"
-#include "diagnose/hosts/host_reports.h"
+#include "diagnose/facts/same_host.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 

@@ -146,7 +146,8 @@ FactValue remote_end(const Job& job, const Instance&) {
   std::set<int> ranks;
   FactValue value = yes({});
   for_each_said<WorkException, NcclException, NcclTestsFailure>(job, [&](const auto& said) {
-    if (said.message.error.find("remote process exited") == std::string_view::npos) return;
+    const bool is_one = said.message.error.find("remote process exited") != std::string_view::npos;
+    if (!is_one || went_on(job, said.record().where)) return;
     int rank = rank_of(job, said.process, said.header());
     if constexpr (requires { said.message.host; }) {
       if (rank < 0) rank = only_listed_rank(job, said.message.host);

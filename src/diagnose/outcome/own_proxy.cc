@@ -1,6 +1,6 @@
 #include "diagnose/outcome/own_proxy.h"
 
-#include "diagnose/hosts/host_reports.h"
+#include "diagnose/facts/same_host.h"
 #include "log/messages.h"
 
 namespace ncclog {
