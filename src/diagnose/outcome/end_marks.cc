@@ -651,7 +651,9 @@ std::string utc_of(const LineTime& time) {
                       in_leap_year.day());
   // No such 29 February: the zone leads to it from the day before or after, which is printed.
   if (!date.ok()) {
-    const std::string_view printed = time.text.substr(time.text.find(':') - 5, 2);
+    const size_t colon = time.text.find(':');
+    if (colon == time.text.npos || colon < 5) return {};
+    const std::string_view printed = time.text.substr(colon - 5, 2);
     if (printed == "29") return {};
     date = printed == "28" ? date.year() / March / 1 : date.year() / February / 28;
   }

@@ -332,6 +332,15 @@ TEST(UtcOf, NeedsZoneAndYear) {
   }
 }
 
+TEST(UtcOf, ReadsNoDayBeforeTheText) {
+  LineTime time = find_line_time("2026-02-28T12:00:00Z");
+  time.nanoseconds += int64_t{86'400} * 1'000'000'000;
+  for (const std::string_view text : {"20260229", "12:00:00Z", ""}) {
+    time.text = text;
+    EXPECT_EQ(utc_of(time), "") << text;
+  }
+}
+
 TEST(Outcome, DurationsAreWordsForPeople) {
   constexpr int64_t kMs = 1'000'000;
   EXPECT_EQ(duration_words(114 * kMs), "0.11 s");
