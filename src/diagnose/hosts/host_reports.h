@@ -16,12 +16,10 @@
 #include <vector>
 
 #include "diagnose/facts/fact.h"
+#include "diagnose/facts/same_host.h"
 #include "model/companions/host_report.h"
 
 namespace ncclog {
-
-/// True for two names of one host: the same, or one is the other's without its domain.
-bool is_same_host(std::string_view a, std::string_view b);
 
 /// The report of that host; nullptr: there is none.
 const HostReport* find_host_report(const Job& job, std::string_view host);
