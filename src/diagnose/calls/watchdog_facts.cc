@@ -28,6 +28,7 @@
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/watchdog_stall.h"
 #include "diagnose/calls/who_waits.h"
+#include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
