@@ -35,6 +35,7 @@ std::string_view without_mark(std::string_view text) {
 struct Phrase {
   const NamedFailure* failure = nullptr;
   std::span<const std::string_view> beside;  ///< Empty: it counts by itself.
+  bool is_respelt = false;                   ///< Its first letter is in the other case.
 };
 
 FailureSort sort_of(std::string_view word) {
@@ -65,7 +66,9 @@ Index make_index() {
     add(failure.text);
     // Programs differ in whether a message begins with a capital.
     std::string* const other = add(failure.text);
-    if (other != nullptr && is_alpha(other->front())) other->front() ^= 0x20;
+    if (other == nullptr || !is_alpha(other->front())) continue;
+    other->front() ^= 0x20;
+    index.phrases.back().is_respelt = true;
   }
   // Hundreds of literals one by one cost more than tables after some thirty lines.
   constexpr size_t kWorthTables = size_t{4} << 10;
@@ -156,11 +159,12 @@ const NamedFailure* named_failure_in(std::string_view line, std::string_view* wo
     return std::pair(all.substr(0, end - index.literals[number].size()), all.substr(end));
   };
   // The set tells places in any order, so nothing may be left to the order: of equals the one that
-  // stands first counts, then the row that does.
-  using Worth = std::tuple<FailureSort, size_t, size_t, size_t>;
+  // stands first counts, then the one that is spelt so, then the row that stands first: "Invalid
+  // argument" is the C library's, "invalid argument" CUDA's.
+  using Worth = std::tuple<FailureSort, size_t, size_t, bool, size_t>;
   std::optional<Worth> best;
   index.set->any_of(line, [&](size_t number, size_t end) {
-    const auto& [failure, beside] = index.phrases[number];
+    const auto& [failure, beside, is_respelt] = index.phrases[number];
     const size_t size = index.literals[number].size();
     if (!is_whole(line, end - size, end)) return false;
     if (failure->list != "nccl" && is_nccl_result(around(number, end))) return false;
@@ -169,12 +173,12 @@ const NamedFailure* named_failure_in(std::string_view line, std::string_view* wo
       const auto [before, after] = around(number, end);
       if (!begins_a_word(before, beside) && !begins_a_word(after, beside)) return false;
     }
-    const Worth worth(failure->sort, line.size() - size, end, number);
+    const Worth worth(failure->sort, line.size() - size, end, is_respelt, number);
     if (!best || worth < *best) best = worth;
     return false;
   });
   if (!best || std::get<FailureSort>(*best) == FailureSort::Harmless) return nullptr;
-  const auto [sort, rest, end, number] = *best;
+  const auto [sort, rest, end, is_respelt, number] = *best;
   // "transport retry counter exceeded" is tried again by nobody: only the words around count.
   const auto [before, after] = around(number, end);
   if (words != nullptr) *words = line.substr(before.size(), index.literals[number].size());

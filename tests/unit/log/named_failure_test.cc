@@ -56,6 +56,8 @@ TEST(NamedFailures, WhoCarriesTheWordsSaysOfWhichLibraryTheyAre) {
       {"n0: Test NCCL failure common.cu:9 'unhandled cuda error / Cuda failure 1 'invalid "
        "argument''",
        "cuda"},
+      // The C library begins with a capital.
+      {"WARN: NET/OFI Couldn't open AV. RC: -22, ERROR: Invalid argument", "errno"},
   };
   for (const NamedCase& row : kCases) {
     const NamedFailure* failure = named_failure_in(row.line);
