@@ -592,7 +592,7 @@ std::string timeout_words(const Job& job, const TimedOutWork& timeout) {
   const std::string name = group_of(job, timeout);
   const std::string group = name.empty()             ? ""
                             : is_default_group(name) ? " of the default group"
-                                                     : " of process group " + name;
+                                                     : " of " + process_group_words(job, name);
   const std::string after =
       timeout.timeout_ms > 0 ? fmt::format(" after {} s", timeout.timeout_ms / 1000) : "";
   const std::set<int> who = ranks_giving_up(job, timeout);

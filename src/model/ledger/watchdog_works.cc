@@ -48,6 +48,27 @@ std::string group_in(const Header& header) {
   return std::string(header.process_group_name == "default_pg" ? "0" : header.process_group);
 }
 
+/// By group, how the program calls it; empty: lines disagree.
+using Descriptions = std::map<std::string, std::string>;
+
+template <typename T>
+void add_descriptions(const Job& job, Descriptions& names) {
+  for_each_said<T>(job, [&](const Said<T>& said) {
+    const std::string name(said.header().process_group_name);
+    if (name.empty() || name == "undefined") return;
+    const auto [known, is_new] = names.try_emplace(group_in(said.header()), name);
+    if (!is_new && known->second != name) known->second.clear();
+  });
+}
+
+Descriptions find_descriptions(const Job& job) {
+  Descriptions names;
+  add_descriptions<WorkStatus>(job, names);
+  add_descriptions<WatchdogTimeout>(job, names);
+  add_descriptions<WatchdogTerminated>(job, names);
+  return names;
+}
+
 std::vector<WorkProgress> find_work_progress(const Job& job) {
   std::vector<WorkProgress> result;
   for_each_said<WorkStatus>(job, [&](const Said<WorkStatus>& said) {
@@ -366,6 +387,14 @@ bool is_point_to_point(std::string_view op) {
 
 bool is_default_group(std::string_view group) {
   return group.empty() || group == "0" || group == "default_pg";
+}
+
+std::string process_group_words(const Job& job, const std::string& group) {
+  const Descriptions& names = job.answers.of<&find_descriptions>(job);
+  const auto known = names.find(group);
+  const bool is_described = known != names.end() && !known->second.empty();
+  return to_valid_utf8(is_described ? fmt::format("process group {} ({})", group, known->second)
+                                    : "process group " + group);
 }
 
 const std::vector<TimedOutWork>& timed_out_work(const Job& job) {

@@ -53,6 +53,10 @@ struct WorkProgress {
   Evidence line;
 };
 
+/// "process group 37 (TENSOR_MODEL_PARALLEL_GROUP)", with the description that lines give it, as far
+/// as they do. Valid UTF-8.
+std::string process_group_words(const Job& job, const std::string& group);
+
 /// All timeouts in the log, by process, each work once. Valid as long as the job.
 const std::vector<TimedOutWork>& timed_out_work(const Job& job);
 
