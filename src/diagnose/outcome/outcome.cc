@@ -539,6 +539,7 @@ std::string seen_words(const Job& job) {
   std::vector<uint64_t> calls;  // By process with NCCL lines.
   bool begins = false;          // Some lines are of the kind that NCCL prints when it starts.
   std::ptrdiff_t ready = 0;     // Processes of which a communicator was complete.
+  const Process* unready = nullptr;
   for (const Process& process : job.processes) {
     if (!process.has_nccl || !is_named(process)) continue;
     for (const Subsystem early : {Subsystem::Init, Subsystem::Net, Subsystem::Bootstrap}) {
@@ -553,18 +554,30 @@ std::string seen_words(const Job& job) {
       is_ready |= segment->completed.line != 0;
     }
     ready += is_ready ? 1 : 0;
+    if (!is_ready) unready = &process;
   }
   if (calls.empty()) {
-    return prints_steps(job) ? "only steps of the program"
-                             : "only lines of the programs around NCCL";
+    if (prints_steps(job)) return "only steps of the program";
+    const bool are_without_rows = std::ranges::all_of(job.nccl_tests, [](const NcclTestsRun& run) {
+      return run.rows.empty() && run.busbw.empty();
+    });
+    return !job.nccl_tests.empty() && are_without_rows ? "nccl-tests began and printed no row"
+                                                       : "only lines of the programs around NCCL";
   }
   const std::string who = ranks.size() == calls.size() ? plural(std::ssize(ranks), "rank")
                                                        : plural(std::ssize(calls), "process");
   const bool works = std::ranges::max(calls) > 0 || (begins && shows_progress(job));
   if (works) return fmt::format("{} at work{}", who, calls_words(calls));
   if (ready > 0) {
-    return fmt::format("init done by {}{}",
-                       ready < std::ssize(calls) ? fmt::format("{} of ", ready) : "", who);
+    std::string but;
+    // One alone is named: it is who to look at.
+    if (ready + 1 == std::ssize(calls)) {
+      but = unready->rank >= 0 ? fmt::format(", not by rank {}", unready->rank)
+                               : fmt::format(", not by pid {}", unready->pid);
+      if (!unready->host.empty()) but += " on " + printable(unready->host);
+    }
+    return fmt::format("init done by {}{}{}",
+                       ready < std::ssize(calls) ? fmt::format("{} of ", ready) : "", who, but);
   }
   if (begins) return "the start of " + who;
   return fmt::format("{} of {}", prints_steps(job) ? "steps" : "lines", who);
