@@ -289,12 +289,19 @@ void add_findings_on_page(const Report& report, std::string heading, std::string
   document.sections.push_back(std::move(section));
 }
 
-/// "P2P is off. [p2p-disabled-info]"; what is harmless is counted for who does not ask for it.
+/// A WARN is why people look at a log: that it is harmless is to be read.
+bool is_about_warning(const Finding& finding) {
+  return std::ranges::any_of(finding.evidence, [](const Evidence& line) {
+    return line.text.find("NCCL WARN ") != std::string::npos;
+  });
+}
+
+/// "P2P is off. [p2p-disabled-info]"; what else is harmless is counted for who does not ask for it.
 void add_quiet(const std::vector<const Finding*>& quiet, Reader reader, Document& document) {
   std::vector<std::string> points;
   int64_t harmless = 0;
   for (const Finding* finding : quiet) {
-    if (finding->is_harmless && reader == Reader::Screen) {
+    if (finding->is_harmless && reader == Reader::Screen && !is_about_warning(*finding)) {
       ++harmless;
     } else {
       points.push_back(fmt::format("{} [{}]", headline_of(*finding), finding->id));
