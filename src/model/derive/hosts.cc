@@ -598,6 +598,19 @@ void relate(const Job& job, const Places& places, KernelEvent& event) {
   if (event.host.empty()) event.host = nth_process(job, process).host;
 }
 
+/// The GPU that a line just above names; empty: none does.
+std::string gpu_named_above(const SpeakerLog& log, SourceRef where) {
+  constexpr uint64_t kSentence = 4;  // Lines into which the driver breaks one.
+  std::string named;
+  for (const Record& record : log.records.kept(kKindIndex<GpuNamed>)) {
+    const bool is_above = record.where.unit == where.unit && record.where.line < where.line &&
+                          where.line - record.where.line <= kSentence;
+    const Event line = parse_record(record);
+    if (is_above) named = read_message<GpuNamed>(line.message).bus_id;
+  }
+  return named;
+}
+
 template <typename T>
 void add_events(const Places& places, Job& job) {
   std::map<std::string, std::string> hosts_of_files;
@@ -612,6 +625,7 @@ void add_events(const Places& places, Job& job) {
       if constexpr (requires { said.bus_id; }) event.bus_id = said.bus_id;
       // As an Xid names it: a GPU has one function.
       if constexpr (std::is_same_v<T, GpuOffBus>) {
+        if (event.bus_id.empty()) event.bus_id = gpu_named_above(log, record.where);
         event.bus_id.resize(std::min(event.bus_id.size(), event.bus_id.find('.')));
       }
       if constexpr (requires { said.code; }) event.code = said.code;
