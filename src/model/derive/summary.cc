@@ -376,20 +376,26 @@ void split_by_ranks(NcclTestsRun run, std::vector<NcclTestsRun>& runs) {
 
 std::vector<NcclTestsRun> runs_of(const SpeakerLog& log) {
   std::vector<NcclTestsRun> runs;
-  std::string heading;  ///< Of the table whose rows come.
+  std::string heading;     ///< Of the table whose rows come.
+  bool is_headed = false;  ///< Behind rows: those to come are of another table.
   size_t last = 0;
   for (const Record record : log.benchmarks->kept) {
     const Event event = parse_record(record);
     if (event.message.kind == nullptr) continue;
     if (event.message.kind->name == "nccl_tests_columns") {
       const std::string_view columns = event.message.field("columns");
-      if (!columns.empty()) heading = columns;
+      if (!columns.empty()) {
+        heading = columns;
+        is_headed = !runs.empty() && !runs.back().rows.empty();
+      }
     }
     const auto part = part_of(event.message);
     if (!part) continue;
     const bool repeats =
         kParts[*part] == kKindIndex<NcclTestsRank> || kParts[*part] == kKindIndex<NcclTestsResult>;
-    const bool goes_on = *part > last || (*part == last && repeats);
+    const bool is_row = kParts[*part] == kKindIndex<NcclTestsResult>;
+    const bool goes_on = (*part > last || (*part == last && repeats)) &&
+                         !(is_row && std::exchange(is_headed, false));
     if (runs.empty() || !goes_on) runs.push_back({.first = record.where});
     last = *part;
     add_part(event.message, record, runs.back());
