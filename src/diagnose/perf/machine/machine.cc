@@ -611,6 +611,8 @@ Machine machine_in(const Measurement& measurement, const MeasuredScope& scope) {
   const std::vector<std::string> hosts = hosts_asked(measurement, scope);
   machine.hosts_seen = static_cast<int>(hosts.size());
   if (machine.nhosts < 0 && machine.hosts_seen > 1) machine.nhosts = machine.hosts_seen;
+  // Names that lines of other runs, or of renamed pods, have.
+  if (machine.nranks > 0 && machine.nhosts > machine.nranks) machine.nhosts = -1;
   add_gpu(measurement, hosts, machine);
   add_settings(measurement, scope, machine);
   // NCCL takes for hosts what a setting tells apart, or what neither P2P nor SHM joins.
