@@ -287,6 +287,12 @@ Measurement measurement_of(const Job& job, const NcclTestsRun& run) {
   add_places(run, measurement);
   for (const NcclTestsRow& row : run.rows) measurement.points.push_back(point_of(row));
   measurement.mean_busbw = parse_decimal(run.busbw).value_or(-1);
+  measurement.is_mean_alone = run.rows.empty();
+  if (measurement.is_mean_alone) {
+    measurement.points.push_back({.where = run.busbw_line,
+                                  .text = fmt::format("# Avg bus bandwidth    : {}", run.busbw),
+                                  .out_of_place = {.busbw = measurement.mean_busbw}});
+  }
   return measurement;
 }
 
@@ -385,7 +391,8 @@ void add_communicator(const Job& job, const std::vector<SourceRef>& begins, bool
 std::vector<Measurement> derive_measurements(const Job& job) {
   std::vector<Measurement> all = benchmark_measurements(job);
   for (const NcclTestsRun& run : job.nccl_tests) {
-    if (!run.rows.empty()) all.push_back(measurement_of(job, run));
+    const bool has_mean = parse_decimal(run.busbw).value_or(0) > 0;
+    if (!run.rows.empty() || has_mean) all.push_back(measurement_of(job, run));
   }
   join_lone_processes(job, all);
   if (all.empty()) return all;

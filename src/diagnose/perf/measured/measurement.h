@@ -27,10 +27,13 @@
 namespace ncclog {
 
 /// Who measured.
-enum class MeasuredBy { NcclTests, TorchBench, DeepSpeed, Replay };
+enum class MeasuredBy { NcclTests, TorchBench, DeepSpeed, Replay, Table };
 
-/// As JSON spells it: "nccl-tests", "torch", "deepspeed", "replay".
-constexpr std::string_view enum_words(MeasuredBy) { return "nccl-tests|torch|deepspeed|replay"; }
+/// As JSON spells it: "nccl-tests", "torch", "deepspeed", "replay"; "table": some script, whose
+/// table or lines name their columns.
+constexpr std::string_view enum_words(MeasuredBy) {
+  return "nccl-tests|torch|deepspeed|replay|table";
+}
 
 /// One size, measured in one way. Negative: not printed.
 struct MeasuredValue {
@@ -80,7 +83,8 @@ struct Measurement {
   int communicator = -1;              ///< Into Job::communicators: on which; -1: cannot be told.
   std::vector<MeasuredPoint> points;  ///< As printed.
   SourceRef first;                    ///< Where it begins.
-  double mean_busbw = -1;  ///< As the program sums it up, over all sizes; says little. GB/s
+  double mean_busbw = -1;      ///< As the program sums it up, over all sizes; says little. GB/s
+  bool is_mean_alone = false;  ///< The only point is that mean: the rows are missing.
 };
 
 /// All that a job measured, in input order. Owned by the job.

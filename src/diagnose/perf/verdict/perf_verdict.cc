@@ -39,7 +39,8 @@ std::string reached_text(const JudgedCurve& judged) {
   std::string text(op == Operation::Unknown ? "The test" : name_of(op));
   if (machine.nranks > 0) text += fmt::format(" of {}", plural(machine.nranks, "rank"));
   if (machine.nhosts > 0) text += fmt::format(" on {}", plural(machine.nhosts, "host"));
-  return fmt::format("{}: {} GB/s", text, bandwidth_text(std::max(judged.curve.best, 0.0)));
+  if (judged.curve.best <= 0) return text;
+  return fmt::format("{}: {} GB/s", text, bandwidth_text(judged.curve.best));
 }
 
 /// By how many per cent `reached` is below `whole`, which is above 0.
@@ -71,6 +72,41 @@ void quote_row(const Measurement& measurement, int64_t bytes, PerfVerdict& verdi
   }
   if (best != nullptr && best->where.line > 0)
     verdict.evidence.push_back({best->where, best->text});
+}
+
+/// The best bus bandwidth of each size.
+std::map<int64_t, double> best_by_size(const Measurement& measurement) {
+  std::map<int64_t, double> best;
+  for (const MeasuredPoint& point : measurement.points) {
+    double& known = best[point.bytes];
+    known = std::max(known, point.busbw());
+  }
+  return best;
+}
+
+/// Where a curve that falls does so most, behind its best: a size, and the one before it.
+struct SteepestFall {
+  std::pair<int64_t, double> before;  ///< Bytes, GB/s.
+  std::pair<int64_t, double> at;
+};
+
+/// Of a curve with two sizes or more.
+SteepestFall steepest_fall(const Measurement& measurement, int64_t best_at) {
+  const std::map<int64_t, double> best = best_by_size(measurement);
+  auto worst = std::next(best.begin());
+  const auto share = [](auto size) { return size->second / std::prev(size)->second; };
+  for (auto size = worst; size != best.end(); ++size) {
+    const bool is_behind = size->first > best_at;
+    if (is_behind && (worst->first <= best_at || share(size) < share(worst))) worst = size;
+  }
+  return {*std::prev(worst), *worst};
+}
+
+/// "bus bandwidth falls from 36.8 GB/s at 32 MiB to 6.31 GB/s at 64 MiB".
+std::string fall_text(const SteepestFall& fall) {
+  return fmt::format("bus bandwidth falls from {} GB/s at {} to {} GB/s at {}",
+                     bandwidth_text(fall.before.second), bytes_text(fall.before.first),
+                     bandwidth_text(fall.at.second), bytes_text(fall.at.first));
 }
 
 /// Notes what a careless reader would take wrongly.
@@ -287,8 +323,27 @@ bool judge_no_test(const JudgedCurve& judged, PerfVerdict& verdict) {
     say(verdict, "try", "one-rank");
     return true;
   }
+  if (judged.measurement.is_mean_alone) {
+    state_cannot_tell(
+        "cannot tell: that is the mean over all sizes, the small ones among them, and the rows are "
+        "missing",
+        judged, verdict);
+    say(verdict, "not", "average");
+    return true;
+  }
   if (judged.curve.best > 0) return false;
-  state_cannot_tell("cannot tell: no row has a bandwidth", judged, verdict);
+  const auto best =
+      std::ranges::max_element(judged.measurement.points, {},
+                               [](const MeasuredPoint& one) { return one.out_of_place.algbw; });
+  const bool has_algbw = best != judged.measurement.points.end() && best->out_of_place.algbw > 0;
+  state_cannot_tell(
+      has_algbw ? fmt::format("cannot tell: the algorithm bandwidth alone is printed, {} GB/s{}; "
+                              "without operation and ranks it tells nothing of a link",
+                              bandwidth_text(best->out_of_place.algbw),
+                              best->bytes > 0 ? " at " + bytes_text(best->bytes) : "")
+                : std::string("cannot tell: no row has a bandwidth"),
+      judged, verdict);
+  if (has_algbw) verdict.evidence.push_back({best->where, best->text});
   return true;
 }
 
@@ -363,9 +418,14 @@ void judge_unknown_machine(const JudgedCurve& judged, PerfVerdict& verdict) {
     return;
   }
   if (judged.curve.falls) {
-    state_cannot_tell("it falls as messages grow, which no healthy path does; cannot tell why",
-                      judged, verdict);
+    const SteepestFall fall = steepest_fall(judged.measurement, judged.curve.best_at);
+    verdict.answer = PerfAnswer::Below;
+    verdict.headline =
+        fmt::format("{} at best; {}, which no healthy path does; these lines do not tell why",
+                    reached_text(judged), fall_text(fall));
+    quote_row(judged.measurement, fall.at.first, verdict);
     say(verdict, "try", "falls");
+    ask_for_more(judged, verdict);
     return;
   }
   const std::string fitting = rates_that_fit(machine, judged.measurement.op, judged.curve.plateau);
@@ -601,39 +661,18 @@ FactValue perf_open(const Job& job, const Instance&) {
   });
 }
 
-/// The best bus bandwidth of each size.
-std::map<int64_t, double> best_by_size(const Measurement& measurement) {
-  std::map<int64_t, double> best;
-  for (const MeasuredPoint& point : measurement.points) {
-    double& known = best[point.bytes];
-    known = std::max(known, point.busbw());
-  }
-  return best;
-}
-
 /// "AllReduce: bus bandwidth falls from 36.8 GB/s at 32 MiB to 6.31 GB/s at 64 MiB": where a curve
 /// that falls does so most, of a machine of which too little is known to judge it.
 FactValue perf_falls(const Job& job, const Instance&) {
   if (measurements(job).empty()) return unknown();
   AnswerParts parts;
   for (const PerfVerdict& verdict : perf_verdicts(job)) {
-    const bool is_open = verdict.measurement != nullptr && verdict.answer == PerfAnswer::CannotTell;
+    const bool is_open = verdict.measurement != nullptr && verdict.machine_ceiling <= 0;
     if (!is_open || !read_curve(*verdict.measurement).falls) continue;
-    const std::map<int64_t, double> best = best_by_size(*verdict.measurement);
-    auto worst = std::next(best.begin());
-    for (auto size = worst; size != best.end(); ++size) {
-      const bool is_large = size->first > verdict.reached_at;
-      if (is_large &&
-          (worst->first <= verdict.reached_at ||
-           size->second / std::prev(size)->second < worst->second / std::prev(worst)->second))
-        worst = size;
-    }
     const Operation op = verdict.measurement->op;
-    parts.words.push_back(fmt::format("{}: bus bandwidth falls from {} GB/s at {} to {} GB/s at {}",
-                                      op == Operation::Unknown ? "The test" : name_of(op),
-                                      bandwidth_text(std::prev(worst)->second),
-                                      bytes_text(std::prev(worst)->first),
-                                      bandwidth_text(worst->second), bytes_text(worst->first)));
+    parts.words.push_back(
+        fmt::format("{}: {}", op == Operation::Unknown ? "The test" : name_of(op),
+                    fall_text(steepest_fall(*verdict.measurement, verdict.reached_at))));
     parts.evidence.insert(parts.evidence.end(), verdict.evidence.begin(), verdict.evidence.end());
   }
   return parts.answer(no(), "; ", kMostNamed);
