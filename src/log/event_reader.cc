@@ -9,6 +9,7 @@
 #include "log/line/scanner.h"
 #include "log/messages.h"
 #include "log/record_starts.h"
+#include "log/wording/headed_tables.h"
 #include "log/wording/other_programs.h"
 
 namespace ncclog {
@@ -136,11 +137,12 @@ std::string quoted_warning(const Line& record, const Event& event) {
   return line.append("Last error: ").append(trim(text));
 }
 
-/// The exception that the first line behind the frames names, whatever its class is called; a
-/// message without a kind if it is none.
-Message read_exception(std::string_view text) {
+/// What is of that kind only behind the lines that stand before; a message without a kind if it is
+/// not: the first line behind frames is an exception, whatever its class is called.
+template <typename T>
+Message read_asked(std::string_view text) {
   Message message;
-  for (const Wording& wording : all_kinds()[kKindIndex<PythonException>].wordings) {
+  for (const Wording& wording : all_kinds()[kKindIndex<T>].wordings) {
     if (wording.is_only_asked() && match_wording(wording, text, message)) return message;
   }
   return {};
@@ -155,7 +157,7 @@ void say_nothing(Event& event) {
 /// The line behind the frames is an exception, unless it is something known.
 void name_exception(Event& event) {
   if (event.fate != LineFate::Foreign || event.header.level != Level::None) return;
-  event.message = read_exception(trim(event.header.message));
+  event.message = read_asked<PythonException>(trim(event.header.message));
   if (event.message.kind != nullptr) event.fate = LineFate::Recognised;
 }
 
@@ -362,6 +364,31 @@ Event Tracebacks::read(const Event& event) {
   return result;
 }
 
+// Tables of bandwidth.
+
+Event HeadedTable::read(const Event& event) {
+  constexpr int kMostBetween = 8;  // A line of units, a border, what others print.
+  Event result = event;
+  const std::string_view text = trim(event.header.message);
+  if (is_of<BandwidthColumns>(event)) {
+    voice_ = voice_of(event.header.prefix);
+    columns_ = headed_cells(text).count;
+    lines_left_ = kMostBetween;
+    return result;
+  }
+  if (!is_open()) return result;
+  --lines_left_;
+  if (is_whole_info(event.header)) lines_left_ = 0;
+  const bool may_be = event.fate == LineFate::Foreign && event.header.level == Level::None &&
+                      lines_left_ >= 0 && voice_of(event.header.prefix) == voice_;
+  if (!may_be || headed_cells(text).count != columns_) return result;
+  result.message = read_asked<BandwidthRow>(text);
+  if (result.message.kind == nullptr) return event;
+  result.fate = LineFate::Recognised;
+  lines_left_ = kMostBetween;
+  return result;
+}
+
 // All of it, in the order in which lines were changed on their way, last change first.
 
 EventReader::EventReader(Receiver receive)
@@ -370,7 +397,7 @@ EventReader::EventReader(Receiver receive)
       messages_(all_wordings(), [this, receive = std::move(receive)](
                                     const Line& record, const Event& event, int lines) {
         const bool is_traced = tracebacks_.concern(event);
-        receive(record, is_traced ? tracebacks_.read(event) : event, lines);
+        receive(record, is_traced ? tracebacks_.read(event) : table_.read(event), lines);
         std::string quoted = quoted_warning(record, event);
         const bool is_place = is_traced && !tracebacks_.raised_at().empty();
         if (is_place) {

@@ -6,6 +6,7 @@
 //   RecordJoiner    records that a terminal or a web page wrapped, or that go on below
 //   BrokenMessage   NCCL lines whose message was broken in the middle
 //   Tracebacks      Python's: what the line behind the frames is
+//   HeadedTable     what rows of numbers are, by the heading above them
 //   EventReader     all of it: lines of one stretch in, events out
 //
 // Invariant: a line with a whole NCCL INFO header (may_start_unit) is never joined to what stands
@@ -158,6 +159,29 @@ class Tracebacks {
   std::string raised_at_;
 };
 
+// Tables of bandwidth whose columns their heading names: a row of numbers alone may be anything.
+//
+//   size(MB)   tavg(usec)    tmin(usec)    tmax(usec)  avgbw(GB/sec)
+//   1.00      121.5          116.5          151.2         14.41
+//
+// Invariant: as for tracebacks, a line with a whole NCCL INFO header ends it.
+
+/// Follows the table that was headed last, in one stretch.
+class HeadedTable {
+ public:
+  /// True if lines to come may be rows.
+  bool is_open() const { return lines_left_ > 0; }
+
+  /// What `event`, the next one, is: a row where it says nothing by itself and has a cell for each
+  /// column.
+  Event read(const Event& event);
+
+ private:
+  std::string voice_;   ///< Who printed the heading.
+  size_t columns_ = 0;  ///< Of the heading.
+  int lines_left_ = 0;  ///< Other lines that may stand before the next row.
+};
+
 // All of the above. Records that were broken over lines arrive once, with the place of their first
 // line; several lines in one record of a collector arrive one by one. Order is kept, but for lines
 // whose end a collector wrote later than whole lines of the other stream.
@@ -183,7 +207,7 @@ class EventReader {
   /// True if nothing is held back: the next line can be understood on its own.
   bool is_idle() const {
     return !unwrapper_.is_holding() && !joiner_.is_holding() && !messages_.is_holding() &&
-           !tracebacks_.is_open();
+           !tracebacks_.is_open() && !table_.is_open();
   }
 
   /// Hands on what is still held back at the end of the stretch.
@@ -197,6 +221,7 @@ class EventReader {
   RecordJoiner joiner_;
   BrokenMessage messages_;
   Tracebacks tracebacks_;
+  HeadedTable table_;
 };
 
 }  // namespace ncclog

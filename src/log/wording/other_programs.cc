@@ -10,6 +10,7 @@
 #include "log/line/scanner.h"
 #include "log/line/words.h"
 #include "log/wording/benchmark_rows.h"
+#include "log/wording/headed_tables.h"
 
 namespace ncclog {
 namespace {
@@ -489,6 +490,9 @@ constinit const Recogniser kRecognisers[] = {
     {"param_row", recognise_param_row, {}, kParamRow},
     {"nccl_tests_rank", recognise_by<kNcclTestsRank>, {}, listed_words("nccl-tests-rank")},
     {"nccl_tests_columns", recognise_by<kNcclTestsColumns>, {}, listed_words("comment")},
+    {"bandwidth_columns", recognise_bandwidth_columns, listed_words("bandwidth-column"), {}},
+    {"bandwidth_line", recognise_bandwidth_line, listed_words("bandwidth-column"), {}},
+    {"bandwidth_row", recognise_bandwidth_row, {}, {}, true},
     {"failure_time", recognise_by<kFailureTime>, {}, listed_words("failure-time")},
     {"megatron_step", recognise_by<kMegatronStep>, {}, listed_words("megatron-step")},
     {"titan_step", recognise_by<kTitanStep>, {}, listed_words("titan-step")},

@@ -342,5 +342,25 @@ TEST(BrokenMessage, ACutCompletionIsReadByItsBeginningAndJoinedWhereItGoesOn) {
             (Records{"1+1 ib_completion: " + begin, "2+1 ?: text"}));
 }
 
+TEST(HeadedTable, ARowOfNumbersIsOneBelowAHeadingOnly) {
+  const std::string heading = "size(MB)   tavg(usec)    avgbw(GB/sec)\n";
+  EXPECT_EQ(meanings("1.00      121.5         14.41"), "");
+  EXPECT_EQ(meanings(heading + "1.00      121.5         14.41\n1.25      115.3         18.97"),
+            "bandwidth_columns, bandwidth_row, bandwidth_row");
+  EXPECT_EQ(meanings(heading + "1.00      121.5"), "bandwidth_columns") << "a cell is lost";
+  EXPECT_EQ(meanings(heading + "--------\n\n1.00      121.5         14.41"),
+            "bandwidth_columns, bandwidth_row");
+}
+
+TEST(HeadedTable, EndsWhereOthersSpeakForLong) {
+  const std::string heading = "size(MB)   tavg(usec)    avgbw(GB/sec)\n";
+  std::string others;
+  for (int i = 0; i < 8; ++i) others += "loading shard\n";
+  EXPECT_EQ(meanings(heading + others + "1.00      121.5         14.41"), "bandwidth_columns");
+  EXPECT_EQ(meanings(of_rank(0, heading) + "[rank1]: 1.00      121.5         14.41"),
+            "bandwidth_columns")
+      << "another rank's";
+}
+
 }  // namespace
 }  // namespace ncclog

@@ -1,4 +1,5 @@
-// What benchmarks of PyTorch programs measured: those of ml-engineering, DeepSpeed and PARAM.
+// What benchmarks of PyTorch programs measured: those of ml-engineering, DeepSpeed and PARAM, and
+// tables of other scripts whose columns their headings name.
 //
 //   The average bandwidth of all_reduce over 8 ranks (5 warmups / 20 trials):
 //   |   64MiB | 341.20GBps | 194.97GBps |       → a Measurement of AllReduce with a point at 64 MiB
@@ -21,6 +22,7 @@
 
 #include "base/collectives.h"
 #include "base/text.h"
+#include "diagnose/perf/measured/headed_row.h"
 #include "diagnose/perf/measured/measurement.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
@@ -61,11 +63,6 @@ int64_t bytes_in(std::string_view size, const SizeUnit (&units)[n]) {
   return std::llround(*number * unit->bytes);
 }
 
-/// Algorithm bandwidth by its definition; -1: not known.
-double algbw_of(int64_t bytes, double time_us) {
-  return bytes > 0 && time_us > 0 ? static_cast<double>(bytes) / time_us / 1e3 : -1;
-}
-
 /// Bus bandwidth in GB/s of a number that may be in gigabits: of the two readings that one is right
 /// with which the operation's factor is between a half and two.
 double busbw_of(double printed, int64_t bytes, double time_us) {
@@ -73,12 +70,6 @@ double busbw_of(double printed, int64_t bytes, double time_us) {
   if (printed < 0 || algbw <= 0) return printed < 0 ? -1 : printed / kBits;
   constexpr double kBetween = 2.8;  // Factors reach 2, and 8 times the least of them is 4.
   return printed / algbw < kBetween ? printed : printed / kBits;
-}
-
-/// What benchmarks that use torch.distributed call `op`: "all_gather_into_tensor" → AllGather.
-Operation operation_of_torch(std::string_view op) {
-  const Operation found = operation_of(op, AliasSource::Torch);
-  return found == Operation::Unknown ? operation_of(op, AliasSource::Param) : found;
 }
 
 // Takes the lines of one process in order.
@@ -90,12 +81,17 @@ class BenchmarkReader {
   explicit BenchmarkReader(int process) : process_(process) {}
 
   void add(const Record& record) {
+    // A row by itself is none: only its heading made it one.
+    if (record.kind() == kKindIndex<BandwidthRow>) {
+      record_ = record;
+      return take(BandwidthRow{.cells = trim(parse_record(record).header.message)});
+    }
     const Message message = parse_message(record);
     if (message.kind == nullptr || message.kind->library != Library::Benchmark) return;
     record_ = record;
     take_one_of<BenchPayload, BenchDuration, BenchResult, BenchAverage, BenchHeading, BenchBusbw,
                 TorchBenchRow, DsBenchHeading, DsBenchRow, DsCommsHeading, DsCommsOp, DsCommsRow,
-                DsCommOp, ParamRow>(message);
+                DsCommOp, ParamRow, BandwidthColumns, BandwidthLine>(message);
   }
 
   /// What was measured; the trials of this process among it go to `trials`.
@@ -110,7 +106,7 @@ class BenchmarkReader {
 
  private:
   /// What the lines belong to that come now.
-  enum class Table { None, Trials, Torch, DeepSpeed, Summary, Stragglers, Param };
+  enum class Table { None, Trials, Torch, DeepSpeed, Summary, Stragglers, Param, Headed };
 
   template <typename... Kinds>
   void take_one_of(const Message& message) {
@@ -310,6 +306,31 @@ class BenchmarkReader {
     add_point(said.size, number_said(said.time), number_said(said.busbw), number_said(said.algbw));
   }
 
+  // Tables of other scripts.
+
+  void take(const BandwidthColumns& said) {
+    finish_trials();
+    table_ = Table::None;
+    columns_ = said.columns;
+  }
+
+  void take(const BandwidthRow& said) { add_row(read_headed_row(columns_, said.cells)); }
+
+  void take(const BandwidthLine& said) {
+    add_row(read_labelled_row(record_.text(), said.size, said.busbw));
+  }
+
+  void add_row(const HeadedRow& row) {
+    const bool goes_on = table_ == Table::Headed && all_.back().op == row.op &&
+                         (row.nranks < 0 || all_.back().nranks == row.nranks);
+    if (!goes_on) open(Table::Headed, MeasuredBy::Table, "a benchmark", row.op, row.nranks);
+    MeasuredPoint& point = all_.back().points.emplace_back();
+    point.where = record_.where;
+    point.text = record_.text();
+    point.bytes = row.bytes;
+    point.out_of_place = row.value;
+  }
+
   static constexpr std::string_view kAllReduceBench = "all_reduce_bench.py";
   static constexpr std::string_view kCommsLogger = "DeepSpeed's comms logger";
 
@@ -318,6 +339,7 @@ class BenchmarkReader {
   std::vector<Measurement> all_;
   std::vector<size_t> trials_;  ///< Into all_.
   Table table_ = Table::None;
+  std::string columns_;                  ///< The heading that came last.
   int64_t payload_ = -1;                 ///< Bytes of each trial, where rows do not say.
   bool in_summary_ = false;              ///< An operation was named below the heading.
   std::string seconds_;                  ///< Of the duration before, as printed.
