@@ -80,6 +80,75 @@ TaskEnd end_of(const HostTask& task, int status) {
   return end;
 }
 
+// Tasks that run side by side.
+
+struct Run {
+  std::span<const HostTask> tasks;
+  std::vector<TaskEnd> ends;        ///< Of each task.
+  std::map<pid_t, size_t> running;  ///< Tasks by pid.
+  TaskProgress progress;
+  size_t next = 0;                ///< The first task that was not started.
+  std::optional<double> stopped;  ///< When those that still ran were asked to stop.
+};
+
+void finish(size_t task, TaskEnd end, Run& run) {
+  run.progress.done += end.state == TaskState::Done;
+  run.progress.failed += end.state == TaskState::Failed;
+  run.progress.late += end.state == TaskState::Late;
+  run.ends[task] = std::move(end);
+}
+
+/// With the signals that were held `before`, in a group of its own.
+void start_next(const sigset_t& before, Run& run) {
+  const HostTask& task = run.tasks[run.next];
+  const Descriptor output(
+      open(task.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  const pid_t pid = !output.is_open() ? -1
+                                      : start_process({.arguments = task.arguments,
+                                                       .output = output.get(),
+                                                       .error = output.get(),
+                                                       .held = before,
+                                                       .leads_group = true,
+                                                       .end_with_us = SIGTERM});
+  if (pid > 0) {
+    run.running.emplace(pid, run.next);
+  } else {
+    const std::string why = fmt::format("{}: {}", task.arguments.front(), std::strerror(errno));
+    finish(run.next, {.reason = why}, run);
+  }
+  ++run.next;
+}
+
+/// Takes note of those that have ended.
+void reap(Run& run) {
+  std::erase_if(run.running, [&](const auto& one) {
+    const auto& [pid, task] = one;
+    int status = 0;
+    if (waitpid(pid, &status, WNOHANG) == 0) return false;
+    TaskEnd end = end_of(run.tasks[task], status);
+    if (run.stopped && end.state != TaskState::Done) end = run.ends[task];
+    finish(task, std::move(end), run);
+    return true;
+  });
+}
+
+void send(int number, const Run& run) {
+  for (const auto& [pid, task] : run.running) kill(pid, number);
+}
+
+/// Asks those that run to stop, and starts no more.
+void stop(Run& run) {
+  run.stopped = run.progress.seconds;
+  // What srun says of its own end is no reason.
+  for (const auto& [pid, task] : run.running) {
+    run.ends[task] = {.state = TaskState::Late, .reason = reason_in(run.tasks[task].output)};
+  }
+  send(SIGTERM, run);
+  for (; run.next < run.tasks.size(); ++run.next) {
+    finish(run.next, {.state = TaskState::Late}, run);
+  }
+}
+
 }  // namespace
 
 std::vector<TaskEnd> run_tasks(std::span<const HostTask> tasks, const TaskLimits& limits,
@@ -87,76 +156,28 @@ std::vector<TaskEnd> run_tasks(std::span<const HostTask> tasks, const TaskLimits
   constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 50'000'000};
   constexpr double kGrace = 5;  // Seconds between asking to stop and stopping.
   const auto begin = Clock::now();
-  std::vector<TaskEnd> ends(tasks.size());
-  std::map<pid_t, size_t> running;  // Tasks by pid.
-  TaskProgress progress{.all = tasks.size()};
-  size_t next = 0;
-  std::optional<double> stopped;  // When those that still ran were asked to stop.
-  int signal = 0;                 // That ends this process, once they have ended.
-  const auto finish = [&](size_t task, TaskEnd&& end) {
-    progress.done += end.state == TaskState::Done;
-    progress.failed += end.state == TaskState::Failed;
-    progress.late += end.state == TaskState::Late;
-    ends[task] = std::move(end);
-  };
-  const auto send = [&](int number) {
-    for (const auto& [pid, task] : running) kill(pid, number);
-  };
-  const auto stop = [&] {
-    stopped = progress.seconds;
-    // What srun says of its own end is no reason.
-    for (const auto& [pid, task] : running) {
-      ends[task] = {.state = TaskState::Late, .reason = reason_in(tasks[task].output)};
-    }
-    send(SIGTERM);
-    for (; next < tasks.size(); ++next) finish(next, {.state = TaskState::Late});
-  };
+  Run run{tasks, std::vector<TaskEnd>(tasks.size()), {}, {.all = tasks.size()}};
+  int signal = 0;  // That ends this process, once they have ended.
   sigset_t before;
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
   const HeldBack held;
-  while (next < tasks.size() || !running.empty()) {
-    while (next < tasks.size() && running.size() < limits.together) {
-      const HostTask& task = tasks[next];
-      const Descriptor output(
-          open(task.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-      const pid_t pid = !output.is_open() ? -1
-                                          : start_process({.arguments = task.arguments,
-                                                           .output = output.get(),
-                                                           .error = output.get(),
-                                                           .held = before,
-                                                           .leads_group = true,
-                                                           .end_with_us = SIGTERM});
-      if (pid > 0) {
-        running.emplace(pid, next);
-      } else {
-        finish(next,
-               {.reason = fmt::format("{}: {}", task.arguments.front(), std::strerror(errno))});
-      }
-      ++next;
-    }
-    std::erase_if(running, [&](const auto& one) {
-      const auto& [pid, task] = one;
-      int status = 0;
-      if (waitpid(pid, &status, WNOHANG) == 0) return false;
-      TaskEnd end = end_of(tasks[task], status);
-      if (stopped && end.state != TaskState::Done) end = ends[task];
-      finish(task, std::move(end));
-      return true;
-    });
-    progress.seconds = seconds_since(begin);
-    progress.running = running.size();
-    show(progress);
-    if (!stopped && progress.seconds > limits.seconds) stop();
-    if (stopped && progress.seconds > *stopped + kGrace) send(SIGKILL);
-    if (running.empty()) continue;
+  while (run.next < tasks.size() || !run.running.empty()) {
+    while (run.next < tasks.size() && run.running.size() < limits.together) start_next(before, run);
+    reap(run);
+    run.progress.seconds = seconds_since(begin);
+    run.progress.running = run.running.size();
+    show(run.progress);
+    if (!run.stopped && run.progress.seconds > limits.seconds) stop(run);
+    if (run.stopped && run.progress.seconds > *run.stopped + kGrace) send(SIGKILL, run);
+    if (run.running.empty()) continue;
     const int came = next_signal(kPause);
     if (came <= 0) continue;
-    if (signal != 0) send(SIGKILL);  // Who asks twice does not wait.
+    if (signal != 0) send(SIGKILL, run);  // Who asks twice does not wait.
     signal = came;
-    if (!stopped) stop();
+    if (!run.stopped) stop(run);
   }
   if (signal != 0) raise(signal);
-  return ends;
+  return run.ends;
 }
 
 std::string output_of(const std::vector<std::string>& arguments, size_t most, int& status) {

@@ -149,7 +149,7 @@ Nodes own_nodes() {
 }
 
 Nodes find_nodes(const ClusterOptions& options) {
-  const Nodes own = own_nodes();
+  Nodes own = own_nodes();
   if (!options.nodelist.empty()) {
     Nodes named;
     add_nodes(options.nodelist, "--nodelist", options.jobid, named);
@@ -355,6 +355,36 @@ Nodes nodes_asked(const Requests& asked, const Nodes& nodes) {
 /// Each round may ask for what only the answers before it make worth asking.
 constexpr int kMostRounds = 4;
 
+void tell(const std::string& failures, Console& console) {
+  for (const std::string_view line : split(failures, '\n')) {
+    if (!line.empty()) console.err += fmt::format("ncclog: {}\n", line);
+  }
+}
+
+/// Merges what the nodes gave, and asks them on until nothing is open or they give no more; their
+/// answers are added to the inputs of `merging`.
+const AnalyzedLogs& merge_rounds(const ClusterOptions& options, const Nodes& nodes,
+                                 const fs::path& folder, AnalyzeOptions& merging,
+                                 Console& console) {
+  for (int round = 1;; ++round) {
+    const AnalyzedLogs& logs = console.keep([&] {
+      AnalyzedLogs all = run_pipeline(merging, console.progress);
+      // What is removed is no place to look at.
+      if (!options.keep_parts) all.report.logs.clear();
+      return all;
+    });
+    const Requests& asked = *logs.read.asked;
+    if (asked.empty() || round == kMostRounds) return logs;
+    const std::string requests = folder / fmt::format("requests-{}", round);
+    write_requests(asked, options.analyze, requests);
+    const Round answers = run_round(options, nodes_asked(asked, nodes), {"--answer", requests},
+                                    fmt::format(".answers-{}", round), folder, console);
+    tell(answers.failures, console);
+    if (answers.parts.empty()) return logs;
+    std::ranges::copy(answers.parts, std::back_inserter(merging.input.paths));
+  }
+}
+
 ExitStatus cluster(const ClusterOptions& options, Console& console) {
   if (options.analyze.input.paths.empty()) {
     throw Error("no logs named", "cluster", "give the files or folders that the nodes shall read");
@@ -377,45 +407,23 @@ ExitStatus cluster(const ClusterOptions& options, Console& console) {
                                      "--parts DIR names a place that all nodes see"));
   if (options.keep_parts) parts_folder.keep();
   const fs::path folder = parts_folder.path().lexically_normal();
-  const auto tell = [&](const std::string& failures) {
-    for (const std::string_view line : split(failures, '\n')) {
-      if (!line.empty()) console.err += fmt::format("ncclog: {}\n", line);
-    }
-  };
   Round scans = run_round(options, nodes, {}, {}, folder, console);
   if (scans.parts.empty()) {
     std::string why = scans.failures.substr(0, scans.failures.size() - 1);
     for (size_t at = 0; (at = why.find('\n', at)) != why.npos;) why.replace(at, 1, "; ");
     throw Error(fmt::format("none of {} nodes gave a part", nodes.size()), "cluster", why);
   }
-  tell(scans.failures);
+  tell(scans.failures, console);
   const bool all_came = scans.parts.size() == nodes.size();
   AnalyzeOptions merging = options.analyze;
   merging.input.expected_hosts = hosts_of(nodes);
   merging.input.paths = std::move(scans.parts);
-  const AnalyzedLogs* logs = nullptr;
-  for (int round = 1;; ++round) {
-    logs = &console.keep([&] {
-      AnalyzedLogs all = run_pipeline(merging, console.progress);
-      // What is removed is no place to look at.
-      if (!options.keep_parts) all.report.logs.clear();
-      return all;
-    });
-    const Requests& asked = *logs->read.asked;
-    if (asked.empty() || round == kMostRounds) break;
-    const std::string requests = folder / fmt::format("requests-{}", round);
-    write_requests(asked, options.analyze, requests);
-    const Round answers = run_round(options, nodes_asked(asked, nodes), {"--answer", requests},
-                                    fmt::format(".answers-{}", round), folder, console);
-    tell(answers.failures);
-    if (answers.parts.empty()) break;
-    std::ranges::copy(answers.parts, std::back_inserter(merging.input.paths));
-  }
-  const ExitStatus status = write_analysis(*logs, merging, console);
+  const AnalyzedLogs& logs = merge_rounds(options, nodes, folder, merging, console);
+  const ExitStatus status = write_analysis(logs, merging, console);
   if (options.keep_parts)
     console.err += fmt::format("parts are in {}\n", printable(folder.native()));
   // What is missing goes before what was found: the cause may be there.
-  const bool all_used = std::ranges::none_of(logs->report.job.inputs, [&](const JobInput& input) {
+  const bool all_used = std::ranges::none_of(logs.report.job.inputs, [&](const JobInput& input) {
     return input.status == InputStatus::Unreadable &&
            std::ranges::find(merging.input.paths, input.path) != merging.input.paths.end();
   });

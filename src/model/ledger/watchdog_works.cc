@@ -456,6 +456,20 @@ std::vector<CallAccount> watchdog_accounts(const Job& job) {
   return accounts;
 }
 
+CallAccount account_of(const Job& job, const std::string& name, DesyncGroup group) {
+  CallAccount account{.source = CallSource::Desync, .group = name};
+  account.line = group.line;
+  const bool is_of_all = !name.empty() && is_default_group(name);
+  account.unseen = group.lists_all() ? 0 : 1;
+  // Reports of groups that no line names may be of several.
+  account.is_numbered_alike = !name.empty() || group.joined.size() < 2;
+  for (auto& [number, rank] : group.ranks) {
+    if (is_of_all) rank.process = process_of_rank(job, number);
+    account.ranks.push_back(std::move(rank));
+  }
+  return account;
+}
+
 std::vector<CallAccount> desync_accounts(const Job& job) {
   // A report names no group: it is that of the work of which the line before it in the same input
   // tells. Empty: none is known.
@@ -504,17 +518,7 @@ std::vector<CallAccount> desync_accounts(const Job& job) {
   });
   std::vector<CallAccount> accounts;
   for (auto& [name, group] : groups) {
-    CallAccount account{.source = CallSource::Desync, .group = name};
-    account.line = group.line;
-    const bool is_of_all = !name.empty() && is_default_group(name);
-    account.unseen = group.lists_all() ? 0 : 1;
-    // Reports of groups that no line names may be of several.
-    account.is_numbered_alike = !name.empty() || group.joined.size() < 2;
-    for (auto& [number, rank] : group.ranks) {
-      if (is_of_all) rank.process = process_of_rank(job, number);
-      account.ranks.push_back(std::move(rank));
-    }
-    accounts.push_back(std::move(account));
+    accounts.push_back(account_of(job, name, std::move(group)));
   }
   return accounts;
 }
