@@ -174,8 +174,11 @@ std::vector<Leaver> find_leavers(const Job& job) {
     same->aborted |= one.aborted;
     if (is_before(job, one.line, same->line)) same->line = std::move(one.line);
   };
+  // Of processes that never came to a communicator none waits for another one's calls.
+  const bool has_begun = std::ranges::any_of(
+      job.processes, [&](const Process& process) { return !segments_of(job, process).empty(); });
   const auto& ends = outcome_of(job).processes;
-  for (size_t p = 0; p < ends.size(); ++p) {
+  for (size_t p = 0; p < ends.size() && has_begun; ++p) {
     const Process& process = job.processes[p];
     if (ends[p].state != EndState::Finished || ends[p].evidence.empty() || !process.has_nccl) {
       continue;
