@@ -12,11 +12,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/majority.h"
@@ -320,12 +322,57 @@ bool is_scattered(const Job& job, const Communicator& comm) {
   return sequences.size() > comm.difference->camps.size();
 }
 
+/// Ranks that made the same call at the difference go apart soon behind it: each log lacks lines of
+/// its own, or holds some twice or elsewhere.
+bool is_camp_scattered(const Job& job, const Communicator& comm) {
+  constexpr uint64_t kLooked = 64;
+  const uint64_t from = comm.difference->index + 1;
+  const auto part = [&](const CallSequence& a, const CallSequence& b) {
+    for (uint64_t at = from; at < std::min({a.size(), b.size(), from + kLooked}); ++at) {
+      const PlacedCall* one = a.call(at);
+      const PlacedCall* other = b.call(at);
+      if (one == nullptr || other == nullptr) return false;
+      if (comparable(one->call) != comparable(other->call)) return true;
+    }
+    return false;
+  };
+  return std::ranges::any_of(comm.difference->camps, [&](const CallCamp& camp) {
+    const auto calls_in = [&](int m) -> const CallSequence& {
+      return calls_of(job, comm.ranks[static_cast<size_t>(m)])->collectives;
+    };
+    return std::ranges::any_of(camp.members | std::views::drop(1), [&](int m) {
+      return part(calls_in(camp.members.front()), calls_in(m));
+    });
+  });
+}
+
+/// From the difference on, all made the same calls in another order, to their ends.
+bool is_reordered(const Job& job, const Communicator& comm) {
+  std::optional<std::vector<CallSignature>> usual;
+  for (const CallCamp& camp : comm.difference->camps) {
+    const CommRank& member = comm.ranks[static_cast<size_t>(camp.members.front())];
+    const CallSequence& calls = calls_of(job, member)->collectives;
+    std::vector<CallSignature> own;
+    for (uint64_t at = comm.difference->index; at < calls.size(); ++at) {
+      const PlacedCall* call = calls.call(at);
+      if (call == nullptr) return false;
+      own.push_back(comparable(call->call));
+    }
+    std::ranges::sort(own);
+    if (usual && *usual != own) return false;
+    usual = std::move(own);
+  }
+  return true;
+}
+
 /// No line is missing, by NCCL's numbers or by how all ranks go on, or the job stopped for a reason
 /// that a mismatch can give. Where lines are lost elsewhere, they may be lost here.
 bool is_certain(const Job& job, const Communicator& comm) {
   if (!comm.inferred && comm.difference->is_numbered) return true;
-  if (!comm.gaps.empty()) return false;
-  if (equally_long(job, comm)) return !is_scattered(job, comm) || stood_still(job);
+  if (!comm.gaps.empty() || is_camp_scattered(job, comm)) return false;
+  if (equally_long(job, comm)) {
+    return stood_still(job) || !(is_scattered(job, comm) || is_reordered(job, comm));
+  }
   if (went_on(job, comm)) return false;
   if (stood_still(job)) return true;
   // Without a silence or a limit that somebody waited for, lines may be lost up to the end.
@@ -409,7 +456,7 @@ std::vector<Waiter> odd_ones(const Job& job, const Communicator& comm) {
 std::string difference_words(const Job& job, int communicator) {
   const FirstDifference& difference = *nth_communicator(job, communicator).difference;
   const std::string where = communicator_words(job, communicator);
-  if (difference.camps.empty()) {
+  if (difference.camps.size() < 2) {
     return fmt::format("the ranks of {} differ somewhere in calls {} to {}", where,
                        difference.index + 1, difference.at_most + 1);
   }
@@ -433,7 +480,8 @@ FactValue differences(const Job& job, const Instance&) {
     const Communicator& comm = job.communicators[c];
     if (!comm.difference) continue;
     const std::vector<CallCamp>& camps = comm.difference->camps;
-    if ((!camps.empty() && is_certain(job, comm)) != certain) continue;
+    // Of one camp alone the calls of the others there are not told.
+    if ((camps.size() > 1 && is_certain(job, comm)) != certain) continue;
     if (phrases.empty()) value.communicator = comm.id;
     value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
     for (const Waiter& waiter : certain ? odd_ones(job, comm) : std::vector<Waiter>()) {
