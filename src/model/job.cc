@@ -171,8 +171,19 @@ std::unordered_map<int64_t, int> files_by_rank(const Job& job) {
   return places_by<true>(job.inputs, &JobInput::rank);
 }
 
+/// Without those that a table of failures lists elsewhere: lines of two jobs, whose ranks have the
+/// same numbers.
 std::unordered_map<int64_t, int> processes_by_rank(const Job& job) {
-  return places_by(job.processes, &Process::rank);
+  std::unordered_map<int64_t, int> places = places_by(job.processes, &Process::rank);
+  for (const ListedRank& row : job.listed_ranks) {
+    const auto place = places.find(row.rank);
+    if (place == places.end() || row.host.empty() || row.pid < 0) continue;
+    const Process& known = job.processes[static_cast<size_t>(place->second)];
+    const bool is_other =
+        !known.host.empty() && known.host != row.host && known.pid >= 0 && known.pid != row.pid;
+    if (is_other) places.erase(place);
+  }
+  return places;
 }
 
 std::unordered_map<int64_t, int> processes_by_pid(const Job& job) {

@@ -404,8 +404,9 @@ int look_up(const Names& names, const Name& name) {
 class Directory {
  public:
   /// Of NCCL's processes, which the job has to hold already.
-  explicit Directory(const Job& job)
+  Directory(const Job& job, const ListedRanks& listed)
       : job_(job),
+        listed_(listed),
         world_(world_size(job)),
         files_(files_of_one_process(job)),
         quoted_(quoted_processes(job)) {
@@ -439,8 +440,10 @@ class Directory {
     if (const int owner = owner_of(log); owner >= 0) return owner;
     if (speaker.rank >= 0) {
       const int named = look_up(by_name_, Speaker{.rank = speaker.rank});
-      const bool is_own =
-          named >= 0 && may_speak_for(log, job_.logs[nth_process(job_, named).logs.front()]);
+      if (named < 0) return -1;
+      const Process& process = nth_process(job_, named);
+      const bool is_own = may_speak_for(log, job_.logs[process.logs.front()]) &&
+                          !is_listed_elsewhere(process, speaker.rank);
       return is_own ? named : -1;
     }
     if (speaker.pid >= 0) return look_up(by_name_, Speaker{.pid = speaker.pid});
@@ -455,6 +458,17 @@ class Directory {
   }
 
  private:
+  /// A table of failures lists a rank of that number on another host, as where two jobs write into
+  /// one stream.
+  bool is_listed_elsewhere(const Process& process, int rank) const {
+    const auto [begin, end] = listed_.equal_range(Speaker{.rank = rank});
+    return std::any_of(begin, end, [&](const auto& entry) {
+      const ListedRank& row = entry.second;
+      return !row.host.empty() && !process.host.empty() && row.host != process.host &&
+             row.pid >= 0 && process.pid >= 0 && row.pid != process.pid;
+    });
+  }
+
   /// The process whose pid, or whose number at its launcher, stands in front of what a rank says.
   int find_by_prefix(const SpeakerLog& log) const {
     const int64_t pid = parse_header(log.last_text).prefix.pid;
@@ -481,6 +495,7 @@ class Directory {
   }
 
   const Job& job_;
+  const ListedRanks& listed_;
   int world_;
   std::map<int64_t, int> files_;
   std::map<size_t, int> quoted_;  ///< By log.
@@ -495,7 +510,7 @@ void add_other_speakers(Job& job, const ListedRanks& listed, bool has_labelled_r
     return !log.speaker.host.empty() && log.speaker.pid >= 0;
   };
   if (std::ranges::all_of(job.logs, is_process)) return;
-  Directory directory(job);
+  Directory directory(job, listed);
   for (size_t i = 0; i < job.logs.size(); ++i) {
     if (is_process(job.logs[i])) continue;
     const Speaker& speaker = job.logs[i].speaker;
