@@ -390,9 +390,11 @@ void add_communicator(const Job& job, const std::vector<SourceRef>& begins, bool
 
 std::vector<Measurement> derive_measurements(const Job& job) {
   std::vector<Measurement> all = benchmark_measurements(job);
+  const bool are_quoted =
+      std::ranges::all_of(job.nccl_tests, [](const NcclTestsRun& run) { return run.rows.empty(); });
   for (const NcclTestsRun& run : job.nccl_tests) {
-    const bool has_mean = parse_decimal(run.busbw).value_or(0) > 0;
-    if (!run.rows.empty() || has_mean) all.push_back(measurement_of(job, run));
+    const bool is_mean_alone = are_quoted && parse_decimal(run.busbw).value_or(0) > 0;
+    if (!run.rows.empty() || is_mean_alone) all.push_back(measurement_of(job, run));
   }
   join_lone_processes(job, all);
   if (all.empty()) return all;

@@ -117,7 +117,6 @@ void note_traps(const JudgedCurve& judged, PerfVerdict& verdict) {
   const auto note = [&](std::string_view key, const PerfFigures& figures = {}) {
     say(verdict, "note", key, figures);
   };
-  if (curve.wrong > 0) note("wrong", {{"figure", std::to_string(curve.wrong)}});
   const std::string size = bytes_text(curve.last_at);
   if (curve.falls) {
     note("falls", {{"figure", bandwidth_text(curve.best)}, {"last", bandwidth_text(curve.last)}});
@@ -743,6 +742,12 @@ PerfVerdict judge_measurement(const Measurement& measurement, const Machine& mac
   std::ranges::stable_sort(verdict.ceilings, {}, &Ceiling::busbw);
   std::erase_if(verdict.evidence, [](const Evidence& line) { return line.where.line == 0; });
   note_traps(judged, verdict);
+  if (judged.curve.wrong > 0) {
+    // What arrives wrong is no data, however fast it comes.
+    if (verdict.answer == PerfAnswer::Normal) verdict.answer = PerfAnswer::CannotTell;
+    verdict.headline = fmt::format("{} values arrived wrong, which matters before the speed; {}",
+                                   judged.curve.wrong, verdict.headline);
+  }
   return verdict;
 }
 
