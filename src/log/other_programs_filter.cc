@@ -131,11 +131,15 @@ ForeignFilter::ForeignFilter(std::span<const std::string> wanted, const MarkerFi
     wants_all_ |= text.empty();
     if (!text.empty()) add(text, {});
   }
+  std::vector<std::string_view> certain;
+  for (const auto& [needle, questions] : needles_) {
+    if (is_certain(questions)) certain.push_back(needle);
+  }
   for (const Kind& kind : all_kinds()) {
     for (const Wording& wording : kind.wordings) {
       // Those stand behind NCCL's anchor only, which is a needle of its own.
       if (kind.source == Source::Nccl && !wording.quotable) continue;
-      add_wording(wording);
+      add_wording(wording, certain);
     }
   }
   // Few and rare needles are what makes the search quick.
@@ -164,8 +168,8 @@ bool ForeignFilter::is_certain(const Questions& questions) {
 }
 
 /// Enters by what a message of this wording is told best: its beginning, unless that is a byte or
-/// two, what stands behind its first blank, or a needle.
-void ForeignFilter::add_wording(const Wording& wording) {
+/// two, what stands behind its first blank, or a needle. What holds one of `certain` is found without.
+void ForeignFilter::add_wording(const Wording& wording, std::span<const std::string_view> certain) {
   constexpr size_t kCertain = 3;
   if (wording.recogniser != nullptr) {
     for (const std::string_view needle : wording.recogniser->needles) add(needle, {{}, &wording});
@@ -173,12 +177,8 @@ void ForeignFilter::add_wording(const Wording& wording) {
     return;
   }
   const auto holds_certain_needle = [&](const PatternStep& step) {
-    return std::ranges::any_of(needles_, [&](const auto& needle) {
-      return is_certain(needle.second) &&
-             trim(step.literal).find(needle.first) != std::string_view::npos;
-    });
+    return holds_one_of(trim(step.literal), certain);
   };
-  // Whatever has this wording is found already.
   if (std::ranges::any_of(wording.steps, holds_certain_needle)) return;
   const std::vector<std::string> beginnings = beginnings_of(wording);
   std::string_view second = behind_first_blank(wording);

@@ -88,7 +88,7 @@ class ForeignFilter {
 
   static bool is_certain(const Questions& questions);
   void add(std::string_view needle, Question question);
-  void add_wording(const Wording& wording);
+  void add_wording(const Wording& wording, std::span<const std::string_view> certain);
   void drop_longer_needles();
   bool can_matter(std::string_view line, std::string_view text,
                   std::span<const Found> needles) const;
