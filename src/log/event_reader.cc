@@ -366,6 +366,10 @@ Event Tracebacks::read(const Event& event) {
 
 // Tables of bandwidth.
 
+bool HeadedTable::concerns(const Event& event) const {
+  return is_open() || is_of<BandwidthColumns>(event);
+}
+
 Event HeadedTable::read(const Event& event) {
   constexpr int kMostBetween = 8;  // A line of units, a border, what others print.
   Event result = event;
@@ -376,7 +380,6 @@ Event HeadedTable::read(const Event& event) {
     lines_left_ = kMostBetween;
     return result;
   }
-  if (!is_open()) return result;
   --lines_left_;
   if (is_whole_info(event.header)) lines_left_ = 0;
   const bool may_be = event.fate == LineFate::Foreign && event.header.level == Level::None &&
@@ -396,8 +399,12 @@ EventReader::EventReader(Receiver receive)
       joiner_([this](const Line& record, int lines) { messages_.add(record, lines); }),
       messages_(all_wordings(), [this, receive = std::move(receive)](
                                     const Line& record, const Event& event, int lines) {
+        if (table_.concerns(event)) {
+          const Event row = table_.read(event);
+          if (is_of<BandwidthRow>(row)) return receive(record, row, lines);
+        }
         const bool is_traced = tracebacks_.concern(event);
-        receive(record, is_traced ? tracebacks_.read(event) : table_.read(event), lines);
+        receive(record, is_traced ? tracebacks_.read(event) : event, lines);
         std::string quoted = quoted_warning(record, event);
         const bool is_place = is_traced && !tracebacks_.raised_at().empty();
         if (is_place) {

@@ -172,8 +172,11 @@ class HeadedTable {
   /// True if lines to come may be rows.
   bool is_open() const { return lines_left_ > 0; }
 
-  /// What `event`, the next one, is: a row where it says nothing by itself and has a cell for each
-  /// column.
+  /// False if `event`, the next one, means what it means on its own.
+  bool concerns(const Event& event) const;
+
+  /// What `event`, the next one that concerns tables, is: a row where it says nothing by itself and
+  /// has a cell for each column.
   Event read(const Event& event);
 
  private:

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "log/line/scanner.h"
+#include "log/line/words.h"
 
 namespace ncclog {
 namespace {
@@ -136,8 +137,8 @@ HeadedColumns headed_columns(std::string_view heading) {
 bool recognise_bandwidth_columns(std::string_view text, Message& message) {
   // Those of nccl-tests and of DeepSpeed's logger have rows of their own.
   Message other;
-  if (text.size() > kLongestHeading || text.starts_with("Comm. Op") ||
-      recognise_by<kNcclTestsColumns>(text, other))
+  if (text.size() > kLongestHeading || !holds_one_of(text, listed_words("bandwidth-column")) ||
+      text.starts_with("Comm. Op") || recognise_by<kNcclTestsColumns>(text, other))
     return false;
   const HeadedColumns named = headed_columns(text);
   bool has_bandwidth = false;
@@ -174,8 +175,8 @@ bool recognise_bandwidth_line(std::string_view text, Message& message) {
   // What should be, and what was not measured.
   constexpr std::string_view kWished[] = {"expect", "target", "theor", "peak",     "should",
                                           "thresh", "want",   "below", "at least", "limit"};
-  return text.size() <= kLongestHeading && !holds_one_of(lower_case(text), kWished) &&
-         recognise_by<kBandwidthLine>(text, message);
+  return text.size() <= kLongestHeading && holds_one_of(text, listed_words("bandwidth-column")) &&
+         !holds_one_of(lower_case(text), kWished) && recognise_by<kBandwidthLine>(text, message);
 }
 
 }  // namespace ncclog

@@ -279,7 +279,7 @@ const ExtentRow kExtents[] = {
     {init(0, "START") + init(1, "START"), "the start of 2 ranks, no end"},
     {up(), "init done by 2 ranks, no end"},
     {init(0, "START") + init(1, "START") + init(1, "COMPLETE"),
-     "init done by 1 of 2 ranks, not by rank 0 on node-a, no end"},
+     "init done by 1 of 2 ranks, not by rank 0 on n1, no end"},
     {up() + "Processed prompts:   0%|          | 0/16 [00:00<?, ?it/s]\n",
      "init done by 2 ranks, no end"},
     {up() + "Processed prompts:   6%|6         | 1/16 [00:01<00:15, 1.0it/s]\n",

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "log/known_messages.h"
+
 namespace ncclog {
 namespace {
 
@@ -84,7 +86,7 @@ TEST(HeadedTables, AUnitBehindABlankBelongsToItsCell) {
 
 /// "64MB 47.46", empty for no such line.
 std::string labelled(std::string_view text) {
-  Message message;
+  Message message{.kind = find_kind("bandwidth_line")};
   if (!recognise_bandwidth_line(text, message)) return {};
   return std::string(message.field("size")) + " " + std::string(message.field("busbw"));
 }

@@ -13,8 +13,9 @@ namespace {
 
 /// "AllReduce 16 67108864 B 2651.00 us alg 25.31 bus 47.46".
 std::string words(const HeadedRow& row) {
-  return fmt::format("{} {} {} B {:.2f} us alg {:.2f} bus {:.2f}", name_of(row.op), row.nranks,
-                     row.bytes, row.value.time_us, row.value.algbw, row.value.busbw);
+  const std::string_view op = row.op == Operation::Unknown ? "Unknown" : name_of(row.op);
+  return fmt::format("{} {} {} B {:.2f} us alg {:.2f} bus {:.2f}", op, row.nranks, row.bytes,
+                     row.value.time_us, row.value.algbw, row.value.busbw);
 }
 
 std::string row(std::string_view heading, std::string_view cells) {
