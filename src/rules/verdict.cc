@@ -130,7 +130,7 @@ std::string why_unusable(const Job& job, bool has_dumps) {
   if (losses.count(Loss::LineInDoubt) + losses.count(Loss::LineTorn) > 0) {
     return "Processes tore each other's lines, so that none of them is sure: nothing to judge.";
   }
-  const std::string instead = instead_words(job);
+  std::string instead = instead_words(job);
   if (!instead.empty()) return instead;
   if (losses.recognised > 0) return "No line of NCCL was found: nothing to judge.";
   return fmt::format("{}, none of NCCL or of other evidence that is read here: nothing to judge.",
@@ -287,6 +287,11 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
       if (open.empty()) continue;
       return {VerdictStatus::NothingFound,
               fmt::format("No problem in {}: finished, {}.", lines_words(job), open),
+              {}};
+    }
+    if (job.losses.lines == 0) {
+      return {VerdictStatus::NothingFound,
+              "The job ended well and printed nothing: no line tells how NCCL fared.",
               {}};
     }
     return {
