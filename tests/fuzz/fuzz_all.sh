@@ -7,7 +7,9 @@
 # Each goes on, a minute at a time, until it has had NCCLOG_FUZZ_RUNS executions (a million) or
 # NCCLOG_FUZZ_QUIET seconds (600) brought no new feature of the program; no target takes more than
 # NCCLOG_FUZZ_SECONDS (no limit) of one call. What was found lies in build/fuzz/fuzzed/, and so does
-# how far each is: a run that was stopped goes on where it was. Fails if something was found.
+# how far each is: a run that was stopped goes on where it was. Where that folder is new, executions and
+# seconds go on from what RESULTS.md says; what brings a new feature begins again with the corpus. Fails
+# if something was found.
 set -euo pipefail
 
 build=$1
@@ -25,8 +27,14 @@ names() { sed -n 's/^\([a-z_]*\)  *`.*/\1/p' "$here/targets.table"; }
 number() { grep -o "$1 *[0-9]*" "$work/$2.log" | tail -n 1 | grep -o '[0-9]*$' || echo 0; }
 
 # state: executions, seconds, seconds without anything new, features, inputs
-load() { read -r executions seconds quiet features inputs 2>/dev/null <"$work/$1.state" ||
-  executions=0 seconds=0 quiet=0 features=0 inputs=0; }
+# As far as a run of this folder came, or the last one that RESULTS.md tells of.
+load() {
+  local cells='\([0-9]*\) | \([0-9]*\) | \([0-9]*\) | \([0-9]*\) | \([0-9]*\)'
+  read -r executions seconds quiet features inputs 2>/dev/null <"$work/$1.state" ||
+    read -r executions seconds quiet features inputs \
+      < <(sed -n "s/^| $1 | $cells |.*/\1 \2 \3 \4 \5/p" "$here/RESULTS.md") ||
+    executions=0 seconds=0 quiet=0 features=0 inputs=0
+}
 
 fuzz_turn() {
   local target=$1 began=$SECONDS before=$features spent left=$((runs - executions)) status=0
@@ -47,6 +55,7 @@ fuzz_target() {
   local target=$1 began=$SECONDS
   mkdir -p "$work/$target"
   load "$target"
+  [ -f "$work/$target.state" ] || quiet=0 features=0  # The corpus that had them is gone.
   while [ "$executions" -lt "$runs" ] && [ "$quiet" -lt "$quiet_most" ] &&
     [ $((SECONDS - began)) -lt "$seconds_most" ]; do
     fuzz_turn "$target" || { echo "$target: found something, see $work/$target.log" >&2; return 1; }
@@ -62,7 +71,7 @@ write_results() {
     echo
     echo "Written by \`./dev fuzz\`: $("$CXX" --version | head -n 1), libFuzzer with AddressSanitizer and"
     echo "UndefinedBehaviorSanitizer, \`ncclog_fuzz TARGET ${flags[*]:0:2}\`. A target ends after $runs"
-    echo "executions or $quiet_most s without a new feature; one with less of both was stopped before. Seeds and what was found are in \`corpus/\`."
+    echo "executions, of earlier runs too, or $quiet_most s without a new feature; one with less of both was stopped before. Seeds and what was found are in \`corpus/\`."
     echo
     echo "| target | executions | seconds | of them without news | features | inputs kept | found |"
     echo "|---|--:|--:|--:|--:|--:|--:|"
@@ -76,7 +85,8 @@ write_results() {
     echo "Together $all executions in $time s, each of one process."
     echo
     cat "$here/findings.md"
-  } >"$here/RESULTS.md"
+  } >"$work/RESULTS.md"
+  mv "$work/RESULTS.md" "$here/RESULTS.md"
 }
 
 mkdir -p "$work"
