@@ -280,8 +280,8 @@ std::string clock_words(const SeriesOfPlace& all, std::string_view device) {
       most = std::max(most, each->value);
     }
   }
-  return most < 2 * now || now == INT64_MAX ? std::string()
-                                            : fmt::format(", its SM clock {} of {} MHz", now, most);
+  if (now == INT64_MAX || most / 2 < now) return {};
+  return fmt::format(", its SM clock {} of {} MHz", now, most);
 }
 
 CounterChange state_of(const CounterMeaning& row, const CounterSeries& series,
