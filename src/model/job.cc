@@ -177,7 +177,8 @@ std::unordered_map<int64_t, int> processes_by_rank(const Job& job) {
   std::unordered_map<int64_t, int> places = places_by(job.processes, &Process::rank);
   for (const ListedRank& row : job.listed_ranks) {
     const auto place = places.find(row.rank);
-    if (place == places.end() || row.host.empty() || row.pid < 0) continue;
+    const bool is_one = place != places.end() && place->second >= 0;
+    if (!is_one || row.host.empty() || row.pid < 0) continue;
     const Process& known = job.processes[static_cast<size_t>(place->second)];
     const bool is_other =
         !known.host.empty() && known.host != row.host && known.pid >= 0 && known.pid != row.pid;
