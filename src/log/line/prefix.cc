@@ -417,6 +417,9 @@ bool is_labelled_host(Attempt& it) {
 /// A longer number in front of a colon is a time.
 bool is_task(Attempt& it) { return it.prefix.task < 1'000'000; }
 
+/// "19:14:43  NVRM: ": a time of day begins other texts, too.
+bool is_of_gpu_driver(Attempt& it) { return it.scan.rest().starts_with("NVRM: "); }
+
 /// Not "[rank3]:  what():", where the C++ runtime prints the blanks.
 bool is_global_rank(Attempt& it) { return !it.scan.rest().starts_with(" what():"); }
 

@@ -23,6 +23,11 @@ constexpr std::string_view kXid79 =
     "xid bus_id=0000:1b:00 code=79 pid=4242 name=python3 text=GPU has fallen off the bus.";
 
 const std::vector<KernelRow> kKernelLines = {
+    {"19:14:43  NVRM: Xid (PCI:0000:1b:00): 79, pid=4242, name=python3, GPU has fallen off the "
+     "bus.",
+     "", kXid79},
+    {"NVRM: fallen off the bus and is not responding to commands.", "", "gpu_off_bus"},
+    {"[ 1843.308145] NVRM: The NVIDIA GPU 0000:b3:00.0", "", "gpu_named bus_id=0000:b3:00.0"},
     {"[77123.456789] NVRM: Xid (PCI:0000:1b:00): 79, pid=4242, name=python3, GPU has fallen off "
      "the "
      "bus.",
