@@ -321,8 +321,10 @@ class BenchmarkReader {
   }
 
   void add_row(const HeadedRow& row) {
+    // Rows whose sizes do not rise are runs of different settings, each for itself.
     const bool goes_on = table_ == Table::Headed && all_.back().op == row.op &&
-                         (row.nranks < 0 || all_.back().nranks == row.nranks);
+                         (row.nranks < 0 || all_.back().nranks == row.nranks) &&
+                         all_.back().points.back().bytes < row.bytes;
     if (!goes_on) open(Table::Headed, MeasuredBy::Table, "a benchmark", row.op, row.nranks);
     MeasuredPoint& point = all_.back().points.emplace_back();
     point.where = record_.where;

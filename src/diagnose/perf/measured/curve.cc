@@ -162,8 +162,9 @@ Curve read_curve(const Measurement& measurement) {
   if (asymptote > 0) curve.plateau = std::clamp(asymptote, curve.best, kMostBeyond * curve.best);
   constexpr int64_t kSmall = 1 << 20;  // Below, latency decides.
   const bool is_large = curve.best_at >= kSmall;
-  curve.falls = is_large && curve.last < curve.best / 2;
-  curve.dips = is_large && !curve.falls && curve.last < 0.9 * curve.best;
+  // Rows of one size differ for another reason than their size.
+  curve.falls = is_large && !curve.one_size && curve.last < curve.best / 2;
+  curve.dips = is_large && !curve.one_size && !curve.falls && curve.last < 0.9 * curve.best;
   return curve;
 }
 

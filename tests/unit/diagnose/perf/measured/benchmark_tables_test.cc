@@ -167,6 +167,22 @@ TEST(BenchmarkTables, ParamsRowsAreReadInAllTheirForms) {
   EXPECT_EQ(table_texts("\tCOMMS-RES-all_reduce-float32\tsize (B)\tnElementsPerRank\n"), "");
 }
 
+TEST(BenchmarkTables, RowsOfAnyScriptAreReadByTheirHeading) {
+  EXPECT_EQ(table_texts("size(MB)   tavg(usec)  busbw(GB/sec)\n"
+                        "16.00      700.0       40.00\n"
+                        "32.00      1300.0      43.08\n"),
+            "a benchmark ? -1 ranks: 16000000 700.0 us 40.00 32000000 1300.0 us 43.08");
+}
+
+TEST(BenchmarkTables, RowsWhoseSizesDoNotRiseAreRunsOfTheirOwn) {
+  EXPECT_EQ(table_texts("| Config | GPUs | Size (MB) | Time (ms) | busbw (GB/s) |\n"
+                        "|---|---:|---:|---:|---:|\n"
+                        "| 1n2g | 2 | 400 | 34.0 | 12.81 |\n"
+                        "| 2n1g | 2 | 400 | 40.3 | 10.80 |\n"),
+            "a benchmark ? 2 ranks: 400000000 34000.0 us 12.81; "
+            "a benchmark ? 2 ranks: 400000000 40300.0 us 10.80");
+}
+
 TEST(BenchmarkTables, NoCutOfALineThrows) {
   const std::string log =
       "0 data size: 4.0 GB\n" + trial("0") +

@@ -54,6 +54,15 @@ TEST(Curve, BelowThePlateauItClimbsToItsAsymptote) {
   EXPECT_LT(curve.best, 460);
 }
 
+TEST(Curve, RowsOfOneSizeDoNotFall) {
+  Measurement one;
+  for (const double busbw : {230.8, 57.2, 31.8, 29.6})
+    one.points.push_back(point(1024 * kMiB, busbw));
+  const Curve curve = read_curve(one);
+  EXPECT_TRUE(curve.one_size);
+  EXPECT_FALSE(curve.falls || curve.dips);
+}
+
 TEST(Curve, AFallIsOneThatNoLargerSizeMakesGood) {
   const Curve falls = read_curve(values({7.2, 7.7, 7.6, 7.9, 7.7, 4.8, 3.5, 2.8, 1.5, 0.8}));
   EXPECT_TRUE(falls.falls);
