@@ -168,7 +168,8 @@ std::string headline_of(const PerfReport& report) {
                      "No bandwidth was measured in these logs, and nobody is late in the "
                      "calls that carry times.");
   }
-  return "These logs hold no measurement: no table of nccl-tests, no benchmark, no durations.";
+  return "These logs hold no measurement that is read here: no table of nccl-tests, no benchmark, "
+         "no durations.";
 }
 
 // The document.

@@ -742,9 +742,8 @@ PerfVerdict judge_measurement(const Measurement& measurement, const Machine& mac
   std::ranges::stable_sort(verdict.ceilings, {}, &Ceiling::busbw);
   std::erase_if(verdict.evidence, [](const Evidence& line) { return line.where.line == 0; });
   note_traps(judged, verdict);
+  // What arrives wrong is no data, however fast it comes.
   if (judged.curve.wrong > 0) {
-    // What arrives wrong is no data, however fast it comes.
-    if (verdict.answer == PerfAnswer::Normal) verdict.answer = PerfAnswer::CannotTell;
     verdict.headline = fmt::format("{} values arrived wrong, which matters before the speed; {}",
                                    judged.curve.wrong, verdict.headline);
   }
