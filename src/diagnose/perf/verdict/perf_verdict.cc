@@ -16,6 +16,7 @@
 #include "diagnose/perf/measured/measurement.h"
 #include "diagnose/perf/verdict/expectation.h"
 #include "diagnose/perf/verdict/perf_words.h"
+#include "diagnose/settings/nccl_variables.h"
 
 namespace ncclog {
 namespace {
