@@ -30,9 +30,6 @@
 namespace ncclog {
 namespace {
 
-/// Bits of a byte: Gbps to GB/s.
-constexpr double kBits = 8;
-
 double number_said(std::string_view text) { return parse_decimal(text).value_or(-1); }
 
 struct SizeUnit {

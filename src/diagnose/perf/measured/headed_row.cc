@@ -11,8 +11,6 @@
 namespace ncclog {
 namespace {
 
-constexpr double kBitsOfByte = 8;
-
 /// Times in microseconds of a unit that a heading or a cell names; 0: no unit of times.
 double microseconds_of(std::string_view unit) {
   if (unit.starts_with("us") || unit.starts_with("µs") || unit.starts_with("μs")) return 1;
@@ -23,11 +21,10 @@ double microseconds_of(std::string_view unit) {
 /// GB/s of a bandwidth in `unit`. "gbps" in small letters is either: gigabytes, unless the size by
 /// the time, `expected`, shows bits. Some scripts divide by 2^30 and call it GB.
 double gigabytes_of(double printed, std::string_view unit, double expected) {
-  if (unit == "Gbps" || unit == "Gb/s" || unit.starts_with("Gbit")) return printed / kBitsOfByte;
+  if (unit == "Gbps" || unit == "Gb/s" || unit.starts_with("Gbit")) return printed / kBits;
   if (unit.starts_with("MB") || unit.starts_with("MiB")) return printed / 1e3;
   constexpr double kFar = 2.8;  // As in busbw_of.
-  return unit == "gbps" && expected > 0 && printed > kFar * expected ? printed / kBitsOfByte
-                                                                     : printed;
+  return unit == "gbps" && expected > 0 && printed > kFar * expected ? printed / kBits : printed;
 }
 
 /// Bytes of a size in the unit that it names, or its heading. Where "MB" may be 2^20 of them, those

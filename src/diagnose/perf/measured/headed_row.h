@@ -15,6 +15,9 @@
 
 namespace ncclog {
 
+/// Bits of a byte: Gbps to GB/s.
+inline constexpr double kBits = 8;
+
 /// Algorithm bandwidth in GB/s by its definition; -1: not known.
 double algbw_of(int64_t bytes, double time_us);
 
