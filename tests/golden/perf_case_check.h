@@ -22,7 +22,8 @@ std::vector<std::string> check_perf_case(const nlohmann::json& expected,
                                          const nlohmann::json& report);
 
 /// The case that a key.json describes: "27 % below the 64-node value at best" → answer "below".
-/// Its stage is prose, and is not held.
+/// Its stage is prose, and is not held. "normal" may be answered with "cannot tell", too, by who says
+/// what it would be normal of.
 nlohmann::json case_of_key(const nlohmann::json& key);
 
 }  // namespace ncclog::testing

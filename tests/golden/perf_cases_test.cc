@@ -109,7 +109,8 @@ constexpr const char* kReport = R"({"schema": "ncclog.perf/1", "measurements": [
    "machine_ceiling": 100, "headline": "97 GB/s of 100", "notes": ["The average says little."]},
   {"op": "AllReduce", "answer": "limited", "stage": "tcp", "reached": 2.5, "ceiling": null,
    "machine_ceiling": 24, "headline": "2.5 GB/s: sockets", "try": ["Load the InfiniBand driver"]},
-  {"op": "AllGather", "answer": "cannot-tell", "stage": "unknown", "reached": 9}],
+  {"op": "AllGather", "answer": "cannot-tell", "stage": "unknown", "reached": 9, "headline":
+   "9 GB/s; cannot tell: …; it would be 90 % of the 10 that A give or 75 % of the 12.0 that B give"}],
   "late": [{"late": [{"rank": 3, "host": "a"}]}]})";
 
 constexpr Row kRows[] = {
@@ -133,6 +134,14 @@ constexpr Row kRows[] = {
      R"({"expect": [{"op": "AllGather", "answer": "cannot-tell", "stage": "nic", "reached": 9,
          "ceiling": null}], "late": [{"rank": 3}]})",
      ""},
+    {"one of the machines that it would be normal of",
+     R"({"expect": [{"op": "AllGather", "answer": ["normal", "cannot-tell"], "reached": 9,
+         "ceiling": 12.5}], "late": [{"rank": 3}]})",
+     ""},
+    {"none of the machines that it would be normal of",
+     R"({"expect": [{"op": "AllGather", "answer": ["normal", "cannot-tell"], "reached": 9,
+         "ceiling": 20}], "late": [{"rank": 3}]})",
+     "AllGather: ceiling is null (of the machine null), not 20"},
     {"not measured", R"({"expect": [{"op": "AlltoAll", "answer": "normal", "reached": 1}],
                          "late": [{"rank": 3}]})",
      "AlltoAll: not measured"},
@@ -151,8 +160,8 @@ TEST(PerfCaseCheck, NamesWhatTheReportGotWrong) {
 }
 
 TEST(PerfCaseCheck, ReadsKeys) {
-  constexpr std::pair<const char*, const char*> kAnswers[] = {
-      {"normal", "normal"},
+  const std::pair<const char*, json> kAnswers[] = {
+      {"normal", {"normal", "cannot-tell"}},
       {"42 % below the median pair at best; cannot tell which node", "below"},
       {"limited by TCP (probable); 88 % below", "limited"},
       {"cannot tell: not a communication test", "cannot-tell"}};
