@@ -315,8 +315,10 @@ bool recognise_rank_leaves(std::string_view text, Message& message) {
   constexpr std::string_view kLevels[] = {"CRITICAL", "FATAL"};
   if (rank.empty() && holds_one_of(text, kPlain) && !starts_with_one_of(text, kLevels))
     return false;
-  // NCCL's words for ncclRemoteError are about another process, CUDA's for its limits about none.
-  constexpr std::string_view kOthers[] = {"remote process exiting", "resources"};
+  // NCCL's words for ncclRemoteError are about another process, CUDA's for its limits about none, and
+  // XLA's name the rank that waited in vain.
+  constexpr std::string_view kOthers[] = {"remote process exiting", "resources",
+                                          "ensure a consistent program state"};
   if (holds_one_of(text, kOthers)) return false;
   return message.fill({{"rank", rank}, {"text", text}});
 }
