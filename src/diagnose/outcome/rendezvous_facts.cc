@@ -165,6 +165,16 @@ FactValue store_barrier_absent(const Job& job, const Instance&) {
   return unknown();
 }
 
+/// job.store_barrier_overfull: more came than there are ranks, "16 where 8 ranks are".
+FactValue store_barrier_overfull(const Job& job, const Instance&) {
+  for (const auto& [key, barrier] : barriers_of(job)) {
+    if (!barrier.timed_out || barrier.joined <= barrier.world_size) continue;
+    return yes(fmt::format("{} where {} ranks are", barrier.joined, barrier.world_size),
+               barrier.lines);
+  }
+  return unknown();
+}
+
 // Who did not connect to PyTorch's store, or looked for it elsewhere?
 //
 //   DistStoreError: Timed out after 601 seconds waiting for clients. 3/4 clients joined.
@@ -298,6 +308,8 @@ constexpr std::array kRendezvousFacts = {
     job_fact("job.sizes_differ", sizes_differ),
     // Ranks wait at the creation of a process group for ranks that never came to it.
     comparing_fact("job.store_barrier_absent", store_barrier_absent),
+    // More came than there are: the store keeps the count of an earlier start.
+    comparing_fact("job.store_barrier_overfull", store_barrier_overfull),
     // PyTorch looked the store's host up in vain for half a minute, and nothing else began.
     job_fact("job.store_name_unresolvable", store_name_unresolvable),
     // Fewer processes connected to the store than belong to the job: which ranks have no line.
