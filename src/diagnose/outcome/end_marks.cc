@@ -108,7 +108,7 @@ class MarkCollector {
     for_each_said<LaunchStopped>(job_, [&](const auto& said) {
       const std::string limit = to_valid_utf8(said.message.limit.substr(0, 64));
       add(EndState::Stopped, -1,
-          limit.empty() ? "somebody ended the job" : "the scheduler ended it: " + limit,
+          limit.empty() ? "somebody ended the job" : "the scheduler ended the job: " + limit,
           said.record());
     });
     for_each_said<MlperfRunStop>(job_, [&](const auto& said) {
@@ -351,9 +351,9 @@ class MarkCollector {
       if (says("DUE TO NODE FAIL"))
         return add(EndState::Failed, -1, "the scheduler lost one of its nodes", said.record());
       add(EndState::Stopped, -1,
-          says("DUE TO TIME LIMIT")   ? "the scheduler ended it at its time limit"
-          : says("DUE TO PREEMPTION") ? "the scheduler took its hosts for another job"
-                                      : "the scheduler cancelled it",
+          says("DUE TO TIME LIMIT")   ? "the scheduler ended the job at its time limit"
+          : says("DUE TO PREEMPTION") ? "the scheduler took the job's hosts for another one"
+                                      : "the scheduler cancelled the job",
           said.record());
     });
     for_each_said<BatchState>(job_, [&](const auto& said) {

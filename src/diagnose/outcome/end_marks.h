@@ -177,7 +177,7 @@ bool is_between_tests(const Job& job, SourceRef where);
 struct Silence {
   Evidence last;            ///< The last sign of life; known by its place.
   Evidence end;             ///< The line that says that somebody ended it.
-  std::string ended;        ///< The same as a clause: "the scheduler cancelled it".
+  std::string ended;        ///< The same as a clause: "the scheduler cancelled the job".
   int64_t nanoseconds = 0;  ///< Between the two.
   int64_t usual = 0;        ///< Between two signs of work before; 0: too few of them.
   /// Far longer than usual: nobody who worked was silent for so long.

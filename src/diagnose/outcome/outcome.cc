@@ -533,6 +533,23 @@ std::string calls_words(const std::vector<uint64_t>& calls) {
   return fmt::format(" ({} to {} calls{})", least, most, each);
 }
 
+/// "steps 3 to 10": those that a program announces; empty: none, or ticks alone. Where there are more of
+/// them than are kept, how many.
+std::string step_words(const Job& job) {
+  int64_t first = -1;
+  int64_t last = -1;
+  for (const InputClock& clock : job.clocks) {
+    if (clock.total > clock.markers.size()) return plural(clock.total, "step");
+    for (const Marker& marker : clock.markers) {
+      if (marker.step < 0) continue;
+      first = first < 0 ? marker.step : std::min(first, marker.step);
+      last = std::max(last, marker.step);
+    }
+  }
+  if (last < 0) return {};
+  return first == last ? fmt::format("step {}", last) : fmt::format("steps {} to {}", first, last);
+}
+
 /// "8 ranks at work (120 calls each)": how far the communicators came, over all processes.
 std::string seen_words(const Job& job) {
   std::set<int> ranks;          // Global ranks of processes with lines.
@@ -557,7 +574,9 @@ std::string seen_words(const Job& job) {
     if (!is_ready) unready = &process;
   }
   if (calls.empty()) {
-    if (prints_steps(job)) return "only steps of the program";
+    const std::string steps = step_words(job);
+    if (!steps.empty()) return steps + " of the program";
+    if (prints_steps(job)) return "only progress of the program";
     const bool are_without_rows = std::ranges::all_of(job.nccl_tests, [](const NcclTestsRun& run) {
       return run.rows.empty() && run.busbw.empty();
     });
@@ -567,7 +586,11 @@ std::string seen_words(const Job& job) {
   const std::string who = ranks.size() == calls.size() ? plural(std::ssize(ranks), "rank")
                                                        : plural(std::ssize(calls), "process");
   const bool works = std::ranges::max(calls) > 0 || (begins && shows_progress(job));
-  if (works) return fmt::format("{} at work{}", who, calls_words(calls));
+  if (works) {
+    const std::string steps = step_words(job);
+    return fmt::format("{} at work{}{}", who, calls_words(calls),
+                       steps.empty() ? "" : ", " + steps);
+  }
   if (ready > 0) {
     std::string but;
     // One alone is named: it is who to look at.
@@ -585,7 +608,6 @@ std::string seen_words(const Job& job) {
 
 /// Why a job is unfinished is told where it is more than that no line shows an end.
 std::string end_words(const EndOf& end) {
-  if (end.state == EndState::Stopped) return end.what;
   if (end.state == EndState::Unfinished && end.what != kNoEnd) return end.what;
   return end.state == EndState::Finished ? "finished" : "no end";
 }
@@ -665,7 +687,9 @@ bool is_after_end(const Job& job, const Evidence& line) {
 }
 
 std::string extent_words(const Job& job) {
-  return fmt::format("{}, {}", seen_words(job), end_words(outcome_of(job).job));
+  const EndOf& end = outcome_of(job).job;
+  if (end.state == EndState::Stopped) return seen_words(job);
+  return fmt::format("{}, {}", seen_words(job), end_words(end));
 }
 
 std::string unseen_words(const Job& job) {

@@ -52,7 +52,7 @@ bool is_outlived(const Job& job, SourceRef where);
 //
 // For the headline of a log in which nothing was found: what was not seen is not judged.
 
-/// A clause that says so.
+/// A clause that says so. That somebody ended the job is said before it.
 std::string extent_words(const Job& job);
 
 /// "1 of 2 ranks seen", where only ranks say of themselves that they are done, and others, of which

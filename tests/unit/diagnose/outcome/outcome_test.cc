@@ -288,7 +288,7 @@ const ExtentRow kExtents[] = {
     {line(0, "Using network Socket") + "Batch 0 Loss: 9.1, Speed: 4.8 samples/sec, lr: 0.0001\n" +
          "Batch 1 Loss: 9.0, Speed: 9.9 samples/sec, lr: 0.0001\n",
      "1 process at work, no end"},
-    {up() + kCancelled, "init done by 2 ranks, the scheduler ended it at its time limit"},
+    {up() + kCancelled, "init done by 2 ranks"},
     {up() + begins_end(1, "Destroy"),
      "init done by 2 ranks, the destruction of a communicator begins and is not shown to end"},
     {line(0, "Using network Socket"), "the start of 1 process, no end"},
