@@ -30,15 +30,19 @@ bool explains(const Finding& cause, const Finding& effect) {
   return std::ranges::find(cause.explains, effect.id) != cause.explains.end();
 }
 
+/// All whom the effect names, the cause names as well; where neither names a rank, they show one line.
+bool names_no_others(const Finding& cause, const Finding& effect) {
+  if (!effect.ranks.empty()) return std::ranges::includes(cause.ranks, effect.ranks);
+  return cause.ranks.empty() && !cause.evidence.empty() && !effect.evidence.empty() &&
+         cause.evidence.front().where == effect.evidence.front().where;
+}
+
 void explain_same_ranks(std::vector<Finding>& findings) {
   for (Finding& cause : findings) {
     for (const Finding& effect : findings) {
       const auto& wanted = cause.explains_same_ranks;
       const bool meant = std::ranges::find(wanted, effect.id) != wanted.end();
-      // It names ranks, and all of them are among those of the cause.
-      if (meant && !effect.ranks.empty() && std::ranges::includes(cause.ranks, effect.ranks)) {
-        cause.explains.push_back(effect.id);
-      }
+      if (meant && names_no_others(cause, effect)) cause.explains.push_back(effect.id);
     }
     cause.explains_same_ranks.clear();
   }
@@ -293,11 +297,12 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
         VerdictStatus::Clean, "The job finished, and nothing is wrong in what its logs show.", {}};
   }
   // Who ended the job may have seen what no line tells: that it stood still.
-  const std::string_view words =
-      end.state == EndState::Stopped ? "No error in {}: {}." : "No problem in {}: {}.";
-  return {VerdictStatus::NothingFound,
-          fmt::format(fmt::runtime(words), lines_words(job), extent_words(job)),
-          {}};
+  const std::string words =
+      end.state == EndState::Stopped
+          ? fmt::format("{}; no error in {}: {}.", capitalised(end.what), lines_words(job),
+                        extent_words(job))
+          : fmt::format("No problem in {}: {}.", lines_words(job), extent_words(job));
+  return {VerdictStatus::NothingFound, words, {}};
 }
 
 }  // namespace

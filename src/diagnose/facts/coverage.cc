@@ -492,6 +492,12 @@ bool has_spoken(const Job& job, Subsystem subsystem) {
 
 std::span<const Fact> coverage_facts() { return kQuestions; }
 
+bool nccl_answers(const Fact& question) {
+  constexpr std::string_view kOfNccl[] = {"nccl",        "collectives", "init",    "network",
+                                          "environment", "channels",    "versions"};
+  return std::ranges::find(kOfNccl, question.name) != std::end(kOfNccl);
+}
+
 uint64_t LogSize::bytes_per_hour() const {
   return static_cast<uint64_t>(static_cast<double>(bytes_per_call) * calls_per_second * 3600);
 }

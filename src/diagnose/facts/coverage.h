@@ -29,6 +29,9 @@ int known_ranks(const Job& job, const std::set<int>& seen);
 /// the question: "Which network does NCCL use?"; rules need it by its name: "network".
 std::span<const Fact> coverage_facts();
 
+/// Lines of NCCL would answer it, and nobody else's.
+bool nccl_answers(const Fact& question);
+
 // What to set before the next run, so that its logs answer the questions that these leave open, and
 // how large they will be.
 //
