@@ -19,6 +19,7 @@
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/line/prefix.h"
+#include "log/line/scanner.h"
 #include "log/named_failure.h"
 #include "log/wording/other_programs.h"
 
@@ -274,25 +275,57 @@ std::optional<double> gibibytes_after(std::string_view text, std::string_view ma
   return words[1].starts_with("KiB") ? std::optional(*number / (1024 * 1024)) : std::nullopt;
 }
 
-/// "GPU 0 has a total capacity of 39.49 GiB of which 119.06 MiB is free. Including non-PyTorch memory,
-/// this process has 8.38 GiB memory in use": what is missing is somebody else's. Words for behind a
-/// clause; where several ranks ran out, of the GPU of which others hold most.
-FactValue gpu_memory_of_others(const Job& job, const Instance&) {
+/// What PyTorch counts when a GPU is full, in GiB.
+///
+///   GPU 0 has a total capacity of 39.49 GiB of which 119.06 MiB is free. Including non-PyTorch memory,
+///   this process has 8.38 GiB memory in use. Of the allocated memory 8.01 GiB is allocated by PyTorch
+struct GpuMemory {
+  std::string_view gpu;  ///< "0"
+  double all = 0;
+  double free = 0;
+  std::optional<double> own;      ///< Of this process.
+  std::optional<double> tensors;  ///< Of PyTorch's own in it.
+
+  /// What is neither free nor this process's; 0 where that is not told.
+  double others() const { return own ? all - free - *own : 0; }
+};
+
+std::optional<GpuMemory> gpu_memory_in(std::string_view text) {
+  // Up to 2.2 the word is misspelt.
+  auto all = gibibytes_after(text, "total capacity of ");
+  if (!all) all = gibibytes_after(text, "total capacty of ");
+  const auto free = gibibytes_after(text, " of which ");
+  const size_t gpu = text.find(" GPU ");
+  if (!all || !free || gpu == text.npos) return std::nullopt;
+  return GpuMemory{Scanner(text.substr(gpu + 5)).take_while(is_digit), *all, *free,
+                   gibibytes_after(text, "this process has "),
+                   gibibytes_after(text, "Of the allocated memory ")};
+}
+
+/// Who fills a GPU that is full, in words for behind a clause: others, where their share is large; where
+/// several ranks ran out, of the GPU of which others hold most. Else what the first one counts.
+FactValue gpu_memory_use(const Job& job, const Instance&) {
   constexpr double kLeast = 2;  // The driver and NCCL take some hundred MiB that nobody counts.
   FactValue value = unknown();
   double most = kLeast;
   for_each_said<CudaOomException>(job, [&](const Said<CudaOomException>& said) {
     const std::string text = said.record().text();
-    const auto all = gibibytes_after(text, "total capacity of ");
-    const auto free = gibibytes_after(text, "of which ");
-    const auto own = gibibytes_after(text, "this process has ");
-    const double others = all && free && own ? *all - *free - *own : 0;
-    if (others <= most || others < *all / 10) return;
-    most = others;
-    value =
-        yes(fmt::format(": other processes hold {:.1f} of the GPU's {:.1f} GiB, this one {:.1f}",
-                        others, *all, *own),
-            {evidence_of(said.record())});
+    const auto memory = gpu_memory_in(text);
+    if (!memory) return;
+    const double others = memory->others();
+    if (others > most && others >= memory->all / 10) {
+      most = others;
+      value =
+          yes(fmt::format(": other processes hold {:.1f} of the GPU's {:.1f} GiB, this one {:.1f}",
+                          others, memory->all, *memory->own),
+              {evidence_of(said.record())});
+    } else if (!value.known()) {
+      const std::string tensors =
+          memory->tensors ? fmt::format(", PyTorch holds {:.1f}", *memory->tensors) : "";
+      value = yes(fmt::format(": GPU {} has {:.2f} of {:.1f} GiB free{}", memory->gpu, memory->free,
+                              memory->all, tensors),
+                  {evidence_of(said.record())});
+    }
   });
   return value;
 }
@@ -707,7 +740,7 @@ constexpr std::array kErrorFacts = {
     // Lines show that the job did its work and ended.
     job_fact("job.evidently_finished", evidently_finished),
     // A GPU ran out of memory of which other processes hold a part: how much, in words.
-    job_fact("job.gpu_memory_of_others", gpu_memory_of_others),
+    job_fact("job.gpu_memory_use", gpu_memory_use),
     // What the lines that report a failure say of it, in words that a message quotes.
     job_fact("job.failure_words", failure_words),
     // Errors of checked calls went up to the call that makes a communicator, which so failed.
