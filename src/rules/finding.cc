@@ -377,7 +377,12 @@ std::string part_text(const MessagePart& part, const Filling& filling) {
 /// The text with its placeholders filled. Any bytes that the log holds may be in it.
 std::string filled(const std::vector<MessagePart>& parts, const Filling& filling) {
   std::string text;
-  for (const MessagePart& part : parts) text += part_text(part, filling);
+  for (const MessagePart& part : parts) {
+    const std::string more = part_text(part, filling);
+    // What a line says may end in the full stop of its own sentence.
+    const bool is_stopped = more.starts_with('.') && text.ends_with('.') && !text.ends_with("..");
+    text += more.substr(is_stopped ? 1 : 0);
+  }
   text = without_unknown(std::move(text));
   text.erase(text.find_last_not_of(' ') + 1);  // A clause at the end may be empty.
   // Words of ours begin a sentence in upper case; names of hosts and files stay as they are.
