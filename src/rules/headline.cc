@@ -125,8 +125,14 @@ std::string with_shorter_quotation(const std::string& text, size_t room) {
   const size_t others = characters(text) - length;
   if (others + length <= room || others + kLeast > room) return text;
   const size_t left = room - others - 1;
-  const size_t head = bytes_of(quoted, left / 2);
-  const size_t tail = bytes_of(quoted, length - (left - left / 2));
+  size_t head = bytes_of(quoted, left / 2);
+  size_t tail = bytes_of(quoted, length - (left - left / 2));
+  // Between words, where they are not too long for that.
+  constexpr size_t kLongWord = 24;
+  const size_t word_end = quoted.rfind(' ', head);
+  const size_t word_begin = quoted.find(' ', tail);
+  if (word_end != quoted.npos && head - word_end < kLongWord) head = word_end + 1;
+  if (word_begin != quoted.npos && word_begin - tail < kLongWord) tail = word_begin;
   // "remote process exited or there was a network error" must not lose one of the two.
   constexpr std::string_view kTelling[] = {" or ", " not ", " no "};
   if (holds_one_of(quoted.substr(head, tail - head), kTelling)) return text;
