@@ -254,6 +254,13 @@ std::string note_words(const Faultless& of) {
   return note == of.findings.end() ? "" : headline_of(*note);
 }
 
+/// Nothing was printed but what `ncclog run` notes: a line when a command starts, one when it ends.
+bool is_silent_run(const Job& job) {
+  uint64_t ends = 0;
+  for_each_said<RunEnded>(job, [&](const auto&) { ++ends; });
+  return ends > 0 && job.losses.lines <= 2 * ends;
+}
+
 /// What each source beside the lines of logs says of a job without a fault: a sentence, empty where
 /// it tells nothing. The first that tells something is heard.
 constexpr std::string (*kBeside[])(const Faultless&) = {
@@ -291,6 +298,11 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
       if (open.empty()) continue;
       return {VerdictStatus::NothingFound,
               fmt::format("No problem in {}: finished, {}.", lines_words(job), open),
+              {}};
+    }
+    if (is_silent_run(job)) {
+      return {VerdictStatus::NothingFound,
+              capitalised(end.what) + "; no line of NCCL or of the program is in the logs.",
               {}};
     }
     return {
