@@ -599,8 +599,11 @@ std::string seen_words(const Job& job) {
                                : fmt::format(", not by pid {}", unready->pid);
       if (!unready->host.empty()) but += " on " + printable(unready->host);
     }
-    return fmt::format("init done by {}{}{}",
-                       ready < std::ssize(calls) ? fmt::format("{} of ", ready) : "", who, but);
+    const std::string network =
+        job.network.name.empty() ? "" : ", network " + printable(job.network.name);
+    return fmt::format("init done by {}{}{}{}",
+                       ready < std::ssize(calls) ? fmt::format("{} of ", ready) : "", who, but,
+                       network);
   }
   if (begins) return "the start of " + who;
   return fmt::format("{} of {}", prints_steps(job) ? "steps" : "lines", who);
