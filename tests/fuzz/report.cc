@@ -34,7 +34,9 @@ Report report_on(std::string_view bytes) {
   return report;
 }
 
-/// A page that names nobody: its words are our own.
+/// A page that names nobody but one host: its other words are our own.
+constexpr std::string_view kOnlyHost = "host-1";
+
 const std::string& own_page() {
   static const std::string kPage = [] {
     const Report report = report_on("host-1:313:313 [0] NCCL INFO NCCL version 2.28.9+cuda13.0\n");
@@ -53,7 +55,8 @@ const std::vector<std::string>& own_words() {
         word += c;
         continue;
       }
-      if (word.size() > 1 && is_alpha(word.front()) && is_alnum(word.back())) words.insert(word);
+      const bool is_word = word.size() > 1 && is_alpha(word.front()) && is_alnum(word.back());
+      if (is_word && word != kOnlyHost) words.insert(word);
       word.clear();
     }
     return std::vector<std::string>(words.begin(), words.end());
