@@ -112,7 +112,7 @@ bool read_heading(std::string_view text, StackLine& line) {
       Scanner id(text);
       id.skip(text.substr(0, std::min(text.find("LWP "), text.size())));
       if (!id.skip("LWP ") || !id.number(line.number)) line.number = -1;
-      return text.ends_with("):");
+      return text.ends_with("):") || text.ends_with("))");  // People lose the colon.
     }
     line.number = number;
     line.is_main = text.ends_with(": \"MainThread\"");

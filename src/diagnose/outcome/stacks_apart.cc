@@ -104,16 +104,19 @@ struct Apart {
 /// job that runs: that counts where it lasts, or where the job is known to have stopped.
 std::optional<Apart> apart_from_call(const Job& job) {
   Apart apart;
-  bool waits_for_ranks = true;
+  size_t for_gpu = 0;
   bool is_told = true;
   for (const RankStacks& one : rank_stacks(job)) {
     (waits(one) ? apart.others : apart.odd).push_back(&one);
     if (one.refused) continue;
     const MainStack& last = one.stacks.back();
-    waits_for_ranks &= last.stands != Stands::WaitsGpu;
+    for_gpu += last.stands == Stands::WaitsGpu ? 1 : 0;
     is_told &= last.stands != Stands::Unclear;
   }
   if (!apart.is_sound()) return std::nullopt;
+  // Stages of a pipeline wait for messages while their groups wait in collectives.
+  const bool are_mostly_in_calls = is_told && 2 * for_gpu < apart.others.size();
+  bool waits_for_ranks = for_gpu == 0 || are_mostly_in_calls;
   // One against one, at a line of its own: either may be where most are.
   waits_for_ranks &= is_told || apart.others.size() > 1;
   const StackFrame& place = apart.others.front()->stacks.back().own();
@@ -228,14 +231,24 @@ std::string threads_summary(const Job& job) {
   if (!rank_stacks(job).empty()) return {};
   int64_t threads = 0;
   std::set<std::string> functions;
+  std::string innermost;  // Of the thread at hand: where it is in NCCL, and of which call.
+  std::string outermost;
+  const auto note_thread = [&] {
+    if (innermost.empty()) return;
+    functions.insert(innermost == outermost ? innermost
+                                            : fmt::format("{} of {}", innermost, outermost));
+    innermost.clear();
+  };
   bool has_native = false;
   for (const SpeakerLog& log : job.logs) {
     if (!log.stack_lines) continue;
     bool is_open = false;
     bool is_first = true;
+    note_thread();
     for (const Record record : *log.stack_lines) {
       const std::string text = record.text();
       const StackLine line = parse_stack_line(text, parse_prefix(text).length);
+      if (line.kind == StackLine::Kind::Thread) note_thread();
       // An excerpt may begin in the middle of a stack.
       const bool begins_cut = is_first && line.kind == StackLine::Kind::Frame && line.is_native;
       is_first = false;
@@ -248,10 +261,11 @@ std::string threads_summary(const Job& job) {
                            line.function == "persistentThread" ||
                            (line.file.starts_with("libnccl") && line.function != "??");
       if (!is_open || line.kind != StackLine::Kind::Frame || !is_nccl) continue;
-      functions.emplace(line.function);
-      is_open = false;  // The innermost one tells.
+      if (innermost.empty()) innermost = line.function;
+      outermost = line.function;
     }
   }
+  note_thread();
   if (threads == 0 || (functions.empty() && !has_native)) return {};
   if (functions.empty()) {
     return fmt::format(

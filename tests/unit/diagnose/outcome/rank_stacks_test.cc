@@ -122,6 +122,12 @@ Thread 1 (Thread 0x7f16a03ad000 (LWP 496115) "python3"):
 #1  0x00007f16a0c82fe6 in cudaStreamSynchronize () from /usr/local/lib/libcudart.so.12
 )",
        "pid 496115: waiting for the GPU in cudaStreamSynchronize"},
+      // The same, of which the colon was lost.
+      {R"(Thread 1 (Thread 0x7f16a03ad000 (LWP 496115))
+#0  0x00007f169ee85534 in ?? () from /lib/x86_64-linux-gnu/libcuda.so
+#1  0x00007f16a0c82fe6 in cudaStreamSynchronize () from /usr/local/lib/libcudart.so.12
+)",
+       "pid 496115: waiting for the GPU in cudaStreamSynchronize"},
       {R"-(PID 4121 - process
 TID 4121:
 #0  0x00007f2c791e5117 clock_nanosleep@@GLIBC_2.17
@@ -245,6 +251,11 @@ TEST(RankStuck, OddOneIsNamedWhereAllOthersWait) {
         at(0, {kSynchronize, kMain}), at(1, {kSynchronize, kMain}), at(2, {kOwnNext, kMain})},
        "rank 2 was in lcs (lcs.py:26) while ranks 0,1 were waiting for the GPU in synchronize "
        "(fit.py:60)"},
+      // Stages of a pipeline: most wait in calls that need everybody, one for the GPU.
+      {{at(0, {kBarrier, kMain}), at(1, {kBarrier, kMain}), at(2, {kBarrier, kMain}),
+        at(3, {kSynchronize, kMain}), at(4, {kLoader, kStep, kMain})},
+       "rank 4 was in the data loader (fit.py:46) while ranks 0-3 were waiting in barrier "
+       "(fit.py:60) and elsewhere"},
       // The others may wait at a line of their own, but not once.
       {{at(0, {kStep, kMain}), at(1, {kStep, kMain}), at(2, {kLoader, kMain})}, "nobody"},
       {{at(0, {kStep, kMain}), at(1, {kStep, kMain}), at(2, {kLoader, kMain}),
