@@ -294,6 +294,10 @@ void add_channels(const Machine& machine, double expected, Causes& causes) {
 void add_algorithm(const Machine& machine, Operation op, Causes& causes) {
   const std::vector<std::string> left = choices(machine, "NCCL_ALGO");
   if (left.empty() || op != Operation::AllReduce) return;
+  // Between two ranks rings and trees send the same.
+  const bool is_plain = std::ranges::all_of(
+      left, [](const std::string& name) { return name == "RING" || name == "TREE"; });
+  if (machine.nranks == 2 && is_plain) return;
   // Rings are what carries most over NICs; only on one host do they leave the switch out.
   if (left.size() == 1 && left[0] == "RING" && machine.nhosts != 1) return;
   PerfCause& cause = causes.emplace_back(PerfCause{Stage::Algorithm, "algo"});

@@ -325,9 +325,8 @@ bool judge_no_test(const JudgedCurve& judged, PerfVerdict& verdict) {
   }
   if (judged.measurement.is_mean_alone) {
     state_cannot_tell(
-        "cannot tell: that is the mean over all sizes, the small ones among them, and the rows are "
-        "missing",
-        judged, verdict);
+        "cannot tell: that is the mean over all sizes of the test, and no row is whole", judged,
+        verdict);
     say(verdict, "not", "average");
     return true;
   }

@@ -270,6 +270,10 @@ TEST(PerfVerdicts, NameTheStageThatLinesShow) {
                 "1 coll channels, 1 collnet channels, 0 nvls channels, 1 p2p channels, 1 p2p "
                 "channels per peer"),
        "limited channels 37"},
+      {"trees between two ranks, which send what rings do",
+       table_of({.per_host = 2, .list_ranks = false, .rows = {{24, 39.9}, {25, 41.5}}}) +
+           "$ mpirun -x NCCL_ALGO=Tree -np 2 ./all_reduce_perf -b 16M -e 32M -f 2\n",
+       "cannot-tell unknown -1"},
       {"LL forced", table_of(one) + says(one, "NCCL_PROTO set by environment to LL"),
        "limited protocol 141"},
       {"host memory in spite of NVLink",
