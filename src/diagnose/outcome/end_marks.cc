@@ -351,9 +351,10 @@ class MarkCollector {
       if (says("DUE TO NODE FAIL"))
         return add(EndState::Failed, -1, "the scheduler lost one of its nodes", said.record());
       add(EndState::Stopped, -1,
-          says("DUE TO TIME LIMIT")   ? "the scheduler ended the job at its time limit"
-          : says("DUE TO PREEMPTION") ? "the scheduler took the job's hosts for another one"
-                                      : "the scheduler cancelled the job",
+          says("DUE TO TIME LIMIT")    ? "the scheduler ended the job at its time limit"
+          : says("DUE TO PREEMPTION")  ? "the scheduler took the job's hosts for another one"
+          : says("DUE TO JOB REQUEUE") ? "the scheduler put the job back into its queue"
+                                       : "the scheduler cancelled the job",
           said.record());
     });
     for_each_said<BatchState>(job_, [&](const auto& said) {

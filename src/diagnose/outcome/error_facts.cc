@@ -222,6 +222,8 @@ FactValue error_trail(const Job& job, const Instance&) {
   return value;
 }
 
+constexpr std::string_view kNamelessFailure = "a failure";
+
 /// What the lines that report a failure say of it: NCCL's own WARN before a library's name for it,
 /// that before any other line, and of equals the first. Always known: messages quote it.
 FactValue failure_words(const Job& job, const Instance& instance) {
@@ -231,7 +233,7 @@ FactValue failure_words(const Job& job, const Instance& instance) {
     return yes(fmt::format("\"{}\"", message_of(warning->record)));
   }
   const auto& stop = stop_evidence(job);
-  FactValue value = yes(stop ? stop->what : "a failure");
+  FactValue value = yes(stop ? stop->what : std::string(kNamelessFailure));
   const auto strange = first_unknown_warning(job);
   std::pair<int, SourceRef> best(3, {});
   const auto add = [&](const Evidence& line, std::string_view text, bool needs_name) {
@@ -256,6 +258,8 @@ FactValue failure_words(const Job& job, const Instance& instance) {
     add({lines.first, lines.example}, parse_event(lines.example, all_wordings()).header.message,
         false);
   }
+  if (value.what == kNamelessFailure && warning != nullptr)
+    value.what = fmt::format("\"{}\"", message_of(warning->record));
   // A line without a name tells less than the result that NCCL handed on before it.
   const FactValue trail = best.first == 2 ? error_trail(job, instance) : unknown();
   if (trail.known() && is_before(job, trail.evidence.front().where, best.second))

@@ -577,11 +577,15 @@ std::string seen_words(const Job& job) {
     const std::string steps = step_words(job);
     if (!steps.empty()) return steps + " of the program";
     if (prints_steps(job)) return "only progress of the program";
-    const bool are_without_rows = std::ranges::all_of(job.nccl_tests, [](const NcclTestsRun& run) {
-      return run.rows.empty() && run.busbw.empty();
-    });
-    return !job.nccl_tests.empty() && are_without_rows ? "nccl-tests began and printed no row"
-                                                       : "only lines of the programs around NCCL";
+    if (job.nccl_tests.empty()) return "only lines of the programs around NCCL";
+    size_t rows = 0;
+    bool is_summed_up = false;
+    for (const NcclTestsRun& run : job.nccl_tests) {
+      rows += run.rows.size();
+      is_summed_up |= !run.busbw.empty();
+    }
+    if (rows > 0) return plural(rows, "row") + " of nccl-tests";
+    return is_summed_up ? "a mean of nccl-tests" : "nccl-tests began and printed no row";
   }
   const std::string who = ranks.size() == calls.size() ? plural(std::ssize(ranks), "rank")
                                                        : plural(std::ssize(calls), "process");
