@@ -256,7 +256,10 @@ class MarkCollector {
     add_all<NodeFailed>(EndState::Failed, "the scheduler lost one of its nodes");
     add_all<TreeKilled>(EndState::Failed, "a process failed, and the others were ended");
     add_all<EngineWatchdogTimeout>(EndState::Failed, "the server's own watchdog ended it");
-    add_all<JaxTasksLost>(EndState::Failed, "JAX's coordination service lost a task");
+    add_all<JaxTasksLost>(EndState::Failed, "the coordination service lost a task");
+    add_all<JaxTasksMissing>(EndState::Failed, "tasks did not come to a barrier");
+    add_all<LauncherDaemonLost>(EndState::Failed, "mpirun lost its daemon on a host");
+    add_all<RayNodeDied>(EndState::Failed, "Ray lost a node");
     for_each_said<MpiAbort>(job_, [&](const auto& said) {
       add(EndState::Failed, -1, fmt::format("rank {} called MPI_Abort", said.message.rank),
           said.record());
