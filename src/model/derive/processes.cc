@@ -573,10 +573,12 @@ void build_processes(Job& job) {
     if (is_labelled && !is_told) process.rank = std::max(log.task_rank, -1);
   }
   add_other_speakers(job, listed, has_labelled_ranks);
-  for (Process& process : job.processes) {
-    // Of a worker on another node Ray's label tells the address, where nothing tells the host.
-    if (!process.host.empty() || process.pid < 0) continue;
-    process.host = parse_prefix(job.logs[process.logs.front()].last_text).address;
+  // Of workers on other nodes Ray's labels tell the address, where nothing tells a host.
+  const auto has_host = [](const Process& process) { return !process.host.empty(); };
+  if (std::ranges::none_of(job.processes, has_host)) {
+    for (Process& process : job.processes) {
+      process.host = parse_prefix(job.logs[process.logs.front()].last_text).address;
+    }
   }
   sort_unless_sorted(job.processes, {}, order_of);
   for (size_t p = 0; p < job.processes.size(); ++p) {

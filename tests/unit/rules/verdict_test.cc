@@ -257,7 +257,7 @@ TEST(Verdict, StepsOrAnEndAreJudgedWithoutNccl) {
   const std::string steps = "step: 1 loss: 2.5\nstep: 2 loss: 2.4\nstep: 3 loss: 2.2\n";
   const Verdict verdict = verdict_of({graded("a", "error", "x")}, steps);
   EXPECT_EQ(verdict.status, VerdictStatus::NothingFound);
-  EXPECT_EQ(verdict.headline, "No problem in these 3 lines: only steps of the program, no end.");
+  EXPECT_EQ(verdict.headline, "No problem in these 3 lines: steps 1 to 3 of the program, no end.");
   EXPECT_EQ(verdict_of({graded("a", "error", "x")}, steps + "Training completed\n").status,
             VerdictStatus::Clean);
 }
