@@ -149,6 +149,22 @@ TEST(Rules, NoPatternIsTriedOnEveryLine) {
   }
 }
 
+/// Lines of calls are most of many logs, and are known by their bytes where no pattern may match them.
+TEST(Rules, NoPatternIsTriedOnCalls) {
+  std::string calls;
+  for (const char* op : {"AllReduce", "AllGather", "ReduceScatter", "Broadcast", "Reduce", "Send",
+                         "Recv", "AlltoAll", "Gather", "Scatter"}) {
+    calls += lower_case("n1:7:7 [0] NCCL INFO " + std::string(op) +
+                        ": opCount 1f sendbuff 0x7f0a recvbuff 0x7f0b count 1024 datatype 7 op 0 "
+                        "root 0 comm 0x55 [nranks=8] stream 0x77 task 0 globalrank 3\n");
+  }
+  for (const std::string& pattern : load_rulebook().line_patterns) {
+    for (const std::string& text : required_texts(pattern)) {
+      EXPECT_EQ(calls.find(lower_case(text)), calls.npos) << pattern << ": " << text;
+    }
+  }
+}
+
 /// True if `name` stands in `text` and is not the end of a longer name.
 bool names(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
