@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 #include <map>
 #include <set>
 #include <tuple>
@@ -207,7 +208,7 @@ class MarkCollector {
     }
   }
 
-  void add_process(int process, EndState state, std::string what, const Record& record) {
+  void add_process(int process, EndState state, const std::string& what, const Record& record) {
     if (process >= 0) {
       const Process& known = nth_process(job_, process);
       const std::string who = known.rank >= 0  ? fmt::format("rank {}", known.rank)
@@ -267,15 +268,14 @@ class MarkCollector {
   }
 
   void add_exit(const ExitReport& exit) {
-    std::string words = exit.words();
+    const std::string words = exit.words();
     if (words.empty()) return;
     const EndState state = exit.exitcode == 0    ? EndState::Finished
                            : exit.is_requested() ? EndState::Stopped
                                                  : EndState::Failed;
     const bool is_nameless = exit.ended.pid < 0 && exit.ended.rank < 0;
     if (is_nameless && exit.exitcode == 0) return add_weak("a command " + words, exit.record);
-    add_process(process_of(job_, exit.ended.pid, exit.ended.rank), state, std::move(words),
-                exit.record);
+    add_process(process_of(job_, exit.ended.pid, exit.ended.rank), state, words, exit.record);
   }
 
   /// Of one task alone it is the job's end, else that of the rank of the same number.
@@ -289,7 +289,7 @@ class MarkCollector {
       words += " after " + to_valid_utf8(run.request.substr(0, 16)) + " was sent to it";
     }
     if (run.tasks <= 1) return add(state, -1, "the command " + words, record);
-    add_process(process_of(job_, run.pid, run.task), state, std::move(words), record);
+    add_process(process_of(job_, run.pid, run.task), state, words, record);
   }
 
   /// Of a job that its operator calls by its state that is told; else of pods, where all that are of

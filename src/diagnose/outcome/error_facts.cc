@@ -274,7 +274,7 @@ std::optional<double> gibibytes_after(std::string_view text, std::string_view ma
   const std::vector<std::string_view> words = split_blanks(text.substr(at + mark.size(), 32));
   const auto number = words.size() < 2 ? std::nullopt : parse_decimal(words[0]);
   if (!number) return std::nullopt;
-  if (words[1].starts_with("GiB")) return *number;
+  if (words[1].starts_with("GiB")) return number;
   if (words[1].starts_with("MiB")) return *number / 1024;
   return words[1].starts_with("KiB") ? std::optional(*number / (1024 * 1024)) : std::nullopt;
 }
