@@ -538,15 +538,19 @@ std::string calls_words(const std::vector<uint64_t>& calls) {
 std::string step_words(const Job& job) {
   int64_t first = -1;
   int64_t last = -1;
+  uint64_t most = 0;  // Of an input of which not all are kept.
   for (const InputClock& clock : job.clocks) {
-    if (clock.total > clock.markers.size()) return plural(clock.total, "step");
+    bool has_steps = false;
     for (const Marker& marker : clock.markers) {
       if (marker.step < 0) continue;
+      has_steps = true;
       first = first < 0 ? marker.step : std::min(first, marker.step);
       last = std::max(last, marker.step);
     }
+    if (has_steps && clock.total > clock.markers.size()) most = std::max(most, clock.total);
   }
   if (last < 0) return {};
+  if (most > 0) return plural(most, "step");
   return first == last ? fmt::format("step {}", last) : fmt::format("steps {} to {}", first, last);
 }
 
@@ -665,7 +669,13 @@ FactValue noise_after_end(const Job& job, const Instance&) {
   return yes(fmt::format("{} of WARN", plural(lines, "line")), std::move(noise));
 }
 
+FactValue has_worked(const Job& job, const Instance&) {
+  return shows_progress(job) ? yes({}) : no();
+}
+
 constexpr Fact kOutcomeFacts[] = {
+    // Steps of a program, or rows of a test, stand in the logs.
+    job_fact("job.has_worked", has_worked),
     // The job finished or was ended, and NCCL warns after that: its processes leave one after the
     // other.
     job_fact("job.noise_after_end", noise_after_end),
