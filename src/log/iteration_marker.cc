@@ -117,9 +117,11 @@ int64_t step_number(std::string_view text) {
   return decimal && *decimal >= 0 && *decimal <= kMost ? static_cast<int64_t>(*decimal) : -1;
 }
 
-/// A bar of an evaluation, or of what is read before the training.
+/// A bar of an evaluation, or of what is read and made ready before the training: those of Hugging
+/// Face's data sets ("Map (num_proc=8)", "Generating train split", "Running tokenizer on dataset").
 bool is_other_bar(std::string_view line) {
-  constexpr std::string_view kOthers[] = {"oading", "alid", "anity", "esting", "redict"};
+  constexpr std::string_view kOthers[] = {"oading", "alid",   "anity",  "esting",  "redict",
+                                          "Map",    "Filter", " split", "okenize", "Grouping"};
   const std::string_view title = parse_progress_bar(line).title;
   return is_eval_title(title) || holds_one_of(title, kOthers);
 }

@@ -91,6 +91,8 @@ TEST(IterationMarker, RefusesWhatOnlyLooksLikeAStep) {
       "(min, max) time across ranks (ms): forward-backward: (10.0, 11.0)",
       "step 500: train loss 4.1234, val loss 4.2345",
       "Validation DataLoader 0:  10%|#         | 1/10 [00:01<00:09,  1.00it/s]",
+      "Map (num_proc=8):  50%|#####     | 200/400 [00:10<00:10,  19.8 examples/s]",
+      "Generating train split:  50%|#####     | 200/400 [00:10<00:10,  19.8 examples/s]",
       "Loading checkpoint shards:  50%|#####     | 2/4 [00:10<00:10,  5.20s/it]",
       "Sanity Checking DataLoader 0:  50%|##### | 1/2 [00:01<00:01,  1.00it/s]",
       "Evaluating:   1%|          | 2/210 [00:01<02:58,  1.16it/s]",
