@@ -171,13 +171,12 @@ bool is_cause_told(const Found& found) {
 /// Adds what the log leaves open, where rules that might apply need it or everybody should know. Where
 /// a cause is told without a line of NCCL, nobody need ask what NCCL says.
 void add_open_questions(JobView& view, const Found& found, Diagnosis& diagnosis) {
-  const bool is_told = is_cause_told(found);
-  bool is_silent = false;  // NCCL itself; the first question asks for it.
+  const Fact& heard = *std::ranges::find(coverage_facts(), "nccl", &Fact::name);
+  const bool asks_nccl = is_yes(view.fact(heard)) || !is_cause_told(found);
   std::vector<const Fact*> open;
   for (const Fact& question : coverage_facts()) {
+    if (!asks_nccl && nccl_answers(question)) continue;
     const FactValue& answer = view.fact(question);
-    is_silent |= question.name == "nccl" && !is_yes(answer);
-    if (is_told && is_silent && nccl_answers(question)) continue;
     if (is_yes(answer) || (!answer.known() && !found.open_needs.contains(&question))) continue;
     open.push_back(&question);
     diagnosis.not_judged.push_back(not_judged(question, view));

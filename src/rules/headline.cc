@@ -129,7 +129,7 @@ std::string with_shorter_quotation(const std::string& text, size_t room) {
   size_t tail = bytes_of(quoted, length - (left - left / 2));
   // Between words, where they are not too long for that.
   constexpr size_t kLongWord = 24;
-  const size_t word_end = quoted.rfind(' ', head);
+  const size_t word_end = head > 0 ? quoted.rfind(' ', head - 1) : quoted.npos;
   const size_t word_begin = quoted.find(' ', tail);
   if (word_end != quoted.npos && head - word_end < kLongWord) head = word_end + 1;
   if (word_begin != quoted.npos && word_begin - tail < kLongWord) tail = word_begin;

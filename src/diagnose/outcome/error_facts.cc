@@ -299,10 +299,12 @@ std::optional<GpuMemory> gpu_memory_in(std::string_view text) {
   auto all = gibibytes_after(text, "total capacity of ");
   if (!all) all = gibibytes_after(text, "total capacty of ");
   const auto free = gibibytes_after(text, " of which ");
-  const size_t gpu = text.find(" GPU ");
+  constexpr std::string_view kGpu = " GPU ";
+  const size_t gpu = text.rfind(kGpu, text.find(" has a total capac"));
   if (!all || !free || gpu == text.npos) return std::nullopt;
-  return GpuMemory{Scanner(text.substr(gpu + 5)).take_while(is_digit), *all, *free,
-                   gibibytes_after(text, "this process has "),
+  const std::string_view number = Scanner(text.substr(gpu + kGpu.size())).take_while(is_digit);
+  if (number.empty()) return std::nullopt;
+  return GpuMemory{number, *all, *free, gibibytes_after(text, "this process has "),
                    gibibytes_after(text, "Of the allocated memory ")};
 }
 

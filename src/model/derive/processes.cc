@@ -577,7 +577,9 @@ void build_processes(Job& job) {
   const auto has_host = [](const Process& process) { return !process.host.empty(); };
   if (std::ranges::none_of(job.processes, has_host)) {
     for (Process& process : job.processes) {
-      process.host = parse_prefix(job.logs[process.logs.front()].last_text).address;
+      for (const size_t log : process.logs) {
+        if (process.host.empty()) process.host = parse_prefix(job.logs[log].last_text).address;
+      }
     }
   }
   sort_unless_sorted(job.processes, {}, order_of);
