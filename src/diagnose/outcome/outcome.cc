@@ -533,8 +533,15 @@ std::string calls_words(const std::vector<uint64_t>& calls) {
   return fmt::format(" ({} to {} calls{})", least, most, each);
 }
 
-/// "steps 3 to 10": those that a program announces; empty: none, or ticks alone. Where there are more of
-/// them than are kept, how many.
+/// The line of the program has this number: within an epoch it counts from anew, and perhaps samples.
+bool is_printed_step(const Marker& marker) {
+  return marker.step >= 0 &&
+         (marker.wording == kOwnWording ||
+          iteration_wordings()[marker.wording].regex.find("(?P<epoch>") == std::string_view::npos);
+}
+
+/// "steps 3 to 10": those that a program announces; empty: none, or ticks and epochs alone. Where there
+/// are more of them than are kept, how many.
 std::string step_words(const Job& job) {
   int64_t first = -1;
   int64_t last = -1;
@@ -542,7 +549,7 @@ std::string step_words(const Job& job) {
   for (const InputClock& clock : job.clocks) {
     bool has_steps = false;
     for (const Marker& marker : clock.markers) {
-      if (marker.step < 0) continue;
+      if (!is_printed_step(marker)) continue;
       has_steps = true;
       first = first < 0 ? marker.step : std::min(first, marker.step);
       last = std::max(last, marker.step);

@@ -290,6 +290,7 @@ const ExtentRow kExtents[] = {
      "1 process at work, steps 0 to 1, no end"},
     {line(0, "Using network Socket") + init(0, "START") + init(0, "COMPLETE"),
      "init done by 1 rank, network Socket, no end"},
+    {up() + "Train Epoch: 3 [640/60000 (1%)]\tLoss: 0.86\n", "2 ranks at work, no end"},
     {up() + kCancelled, "init done by 2 ranks"},
     {up() + begins_end(1, "Destroy"),
      "init done by 2 ranks, the destruction of a communicator begins and is not shown to end"},
