@@ -283,7 +283,7 @@ const ExtentRow kExtents[] = {
     {up() + "Processed prompts:   0%|          | 0/16 [00:00<?, ?it/s]\n",
      "init done by 2 ranks, no end"},
     {up() + "Processed prompts:   6%|6         | 1/16 [00:01<00:15, 1.0it/s]\n",
-     "2 ranks at work, step 1, no end"},
+     "2 ranks at work, no end"},
     {up() + "step 3 loss 2.1\n", "2 ranks at work, step 3, no end"},
     {line(0, "Using network Socket") + "Batch 0 Loss: 9.1, Speed: 4.8 samples/sec, lr: 0.0001\n" +
          "Batch 1 Loss: 9.0, Speed: 9.9 samples/sec, lr: 0.0001\n",
