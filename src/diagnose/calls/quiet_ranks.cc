@@ -13,7 +13,7 @@
 #include "diagnose/calls/who_waits.h"
 #include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/job_span.h"
 #include "log/messages.h"
 #include "model/ledger/watchdog_works.h"
 

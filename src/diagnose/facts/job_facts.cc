@@ -426,4 +426,21 @@ std::span<const Fact> job_facts() { return kJobFacts; }
 
 JobTable rank_conflict_table() { return {"rank_conflict", kRankConflictFields, rank_conflicts}; }
 
+bool is_before(const Job& job, SourceRef line, SourceRef other) {
+  return line.line != 0 && line < other && are_ordered(job, line, other);
+}
+
+std::vector<const CommSegment*> segments_of(const Job& job, const Process& process) {
+  std::vector<const CommSegment*> segments;
+  for (const size_t log : process.logs) {
+    for (const CommSegment& segment : job.logs[log].comms.all) segments.push_back(&segment);
+  }
+  return segments;
+}
+
+int process_of(const Job& job, int64_t pid, int rank) {
+  const int by_pid = process_of_pid(job, pid);
+  return by_pid >= 0 ? by_pid : process_of_rank(job, rank);
+}
+
 }  // namespace ncclog

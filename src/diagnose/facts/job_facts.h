@@ -57,4 +57,29 @@ std::optional<Evidence> cuda_graph_evidence(const Job& job);
 /// was read, or its run is not known.
 std::vector<int> processes_of_other_runs(const Job& job, int process);
 
+/// True if `line` stands before `other` in the same input.
+bool is_before(const Job& job, SourceRef line, SourceRef other);
+
+/// The process printed a line of one of these kinds.
+template <typename... T>
+bool has_said(const Job& job, const Process& process) {
+  return std::ranges::any_of(process.logs, [&](size_t log) {
+    return (job.logs[log].records.contains(kKindIndex<T>) || ...);
+  });
+}
+
+/// Lines of kind T, over all processes: kept or not, repeated or not.
+template <typename T>
+uint64_t count_lines(const Job& job) {
+  uint64_t lines = 0;
+  for (const SpeakerLog& log : job.logs) lines += log.records.find(kKindIndex<T>).total;
+  return lines;
+}
+
+/// The communicators of a process, in all its logs.
+std::vector<const CommSegment*> segments_of(const Job& job, const Process& process);
+
+/// The process with that pid, else the one of that rank; -1: none of its lines are there.
+int process_of(const Job& job, int64_t pid, int rank);
+
 }  // namespace ncclog

@@ -19,7 +19,7 @@
 namespace ncclog {
 
 /// LinePlaces of lines, to be sorted before they are asked. Orders as is_before() does
-/// (diagnose/outcome/end_marks.h): lines of several inputs have no order.
+/// (job_facts.h): lines of several inputs have no order.
 class LinePlaces {
  public:
   /// Adds nothing where there is no line.

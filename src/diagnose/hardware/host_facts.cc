@@ -16,7 +16,6 @@
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/network/interfaces.h"
-#include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/address.h"

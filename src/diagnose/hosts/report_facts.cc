@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/hosts/host_reports.h"
-#include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/job_span.h"
 
 namespace ncclog {
 

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/network/interfaces.h"
-#include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/progress.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/address.h"
 #include "model/process_log.h"

@@ -7,9 +7,10 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/facts/job_facts.h"
 #include "diagnose/facts/line_places.h"
 #include "diagnose/facts/same_host.h"
-#include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/exit_reports.h"
 #include "diagnose/outcome/first_failure.h"
 
 namespace ncclog {

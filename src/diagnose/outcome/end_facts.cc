@@ -22,7 +22,8 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/outcome/end_marks.h"
+#include "diagnose/facts/job_facts.h"
+#include "diagnose/outcome/exit_reports.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/own_proxy.h"

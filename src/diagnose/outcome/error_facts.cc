@@ -14,6 +14,7 @@
 #include "base/sorting.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"

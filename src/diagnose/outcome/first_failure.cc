@@ -8,8 +8,10 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "diagnose/facts/job_facts.h"
 #include "diagnose/facts/line_places.h"
 #include "diagnose/outcome/outcome.h"
+#include "diagnose/outcome/progress.h"
 #include "model/ledger/watchdog_works.h"
 
 namespace ncclog {

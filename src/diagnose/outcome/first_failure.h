@@ -11,7 +11,7 @@
 #pragma once
 
 #include "diagnose/facts/fact.h"
-#include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/exit_reports.h"
 #include "log/wording/message_kind.h"
 
 namespace ncclog {

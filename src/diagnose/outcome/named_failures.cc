@@ -12,7 +12,6 @@
 #include "base/sorting.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
 #include "log/line/prefix.h"

@@ -5,8 +5,10 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/facts/job_facts.h"
 #include "diagnose/facts/line_places.h"
 #include "diagnose/outcome/first_failure.h"
+#include "diagnose/outcome/progress.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/named_failure.h"
 #include "model/derive/steps.h"

@@ -1,5 +1,6 @@
 #include "diagnose/outcome/own_proxy.h"
 
+#include "diagnose/facts/job_facts.h"
 #include "diagnose/facts/same_host.h"
 #include "log/messages.h"
 

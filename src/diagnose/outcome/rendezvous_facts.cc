@@ -15,7 +15,7 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/outcome/end_marks.h"
+#include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
 

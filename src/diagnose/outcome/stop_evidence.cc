@@ -6,8 +6,10 @@
 #include <set>
 
 #include "base/text.h"
-#include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/exit_reports.h"
 #include "diagnose/outcome/first_failure.h"
+#include "diagnose/outcome/job_span.h"
+#include "diagnose/outcome/silence.h"
 #include "log/event.h"
 
 namespace ncclog {

@@ -3,9 +3,10 @@
 #include <map>
 #include <set>
 
+#include "diagnose/facts/job_facts.h"
 #include "diagnose/facts/line_places.h"
-#include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
+#include "diagnose/outcome/progress.h"
 #include "model/derive/steps.h"
 
 namespace ncclog {

@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "diagnose/calls/who_waits.h"
+#include "diagnose/outcome/job_span.h"
 #include "diagnose/outcome/outcome.h"
 #include "report/tables/tables.h"
 

@@ -23,7 +23,7 @@
 #include "base/built_in.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/job_span.h"
 #include "model/job.h"
 #include "report/report.h"
 #include "rules/finding.h"

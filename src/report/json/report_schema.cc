@@ -10,6 +10,7 @@
 #include "base/safe_json.h"
 #include "diagnose/iterations/iterations.h"
 #include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/job_span.h"
 #include "diagnose/outcome/outcome.h"
 #include "report/json/json_fields.h"
 #include "report/report.h"
