@@ -493,9 +493,8 @@ bool has_spoken(const Job& job, Subsystem subsystem) {
 std::span<const Fact> coverage_facts() { return kQuestions; }
 
 bool nccl_answers(const Fact& question) {
-  constexpr std::string_view kOfNccl[] = {"nccl",        "collectives", "init",    "network",
-                                          "environment", "channels",    "versions"};
-  return std::ranges::find(kOfNccl, question.name) != std::end(kOfNccl);
+  const auto capture = question.how_to_capture;
+  return capture == capture_usual_lines || capture == capture_calls || capture == capture_setup;
 }
 
 uint64_t LogSize::bytes_per_hour() const {
