@@ -8,7 +8,8 @@
 #pragma once
 
 // Sanitizers cannot look on while the choice is made.
-#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
 /// Stands before the definition of a function of which the loops are worth it.
 #define NCCLOG_WIDE_VECTORS [[gnu::target_clones("avx2", "default")]]
 #else
