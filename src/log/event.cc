@@ -17,8 +17,16 @@ bool is_unreadable(std::string_view line) {
 /// known one: it stands for the line that the process did not log.
 bool read_quoted_warning(std::string_view text, const WordingTable& wordings, Event& event) {
   constexpr std::string_view kLabel = "Last error: ";
-  if (!text.starts_with(kLabel)) return false;
-  text = trim(text.substr(kLabel.size()));
+  constexpr std::string_view kXlaLabel = "Last NCCL warning(error) log entry (may be unrelated) ";
+  if (text.starts_with(kLabel)) {
+    text = trim(text.substr(kLabel.size()));
+  } else if (text.starts_with(kXlaLabel)) {
+    text = text.substr(kXlaLabel.size());
+    if (text.starts_with('\'')) text.remove_prefix(1);
+    if (text.ends_with('\'')) text.remove_suffix(1);
+  } else {
+    return false;
+  }
   Message quoted;
   wordings.nccl.read(text, quoted);
   if (quoted.kind == nullptr || warning_of(quoted) == nullptr) return false;

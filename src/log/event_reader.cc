@@ -124,8 +124,14 @@ std::string voice_of(const Prefix& prefix) {
 /// The WARN of NCCL that an error of another program quotes, as a line of its own: "[rank1]: Last
 /// error: Cuda failure …". Empty: it quotes none.
 std::string quoted_warning(const Line& record, const Event& event) {
+  std::string line(record.text.substr(0, event.header.prefix.length));
   std::string_view text;
-  if (is_of<XlaNcclFailure>(event)) text = read_message<XlaNcclFailure>(event.message).last_error;
+  if (is_of<XlaNcclFailure>(event)) {
+    text = trim(read_message<XlaNcclFailure>(event.message).last_error);
+    if (text.empty()) return {};
+    return line.append("Last NCCL warning(error) log entry (may be unrelated) '").append(text) +
+           "'";
+  }
   if (is_of<NcclTestsFailure>(event))
     text = read_message<NcclTestsFailure>(event.message).last_error;
   // PyTorch's label, where a collector wrote all lines of the exception into one.
@@ -133,7 +139,6 @@ std::string quoted_warning(const Line& record, const Event& event) {
   const size_t label = is_of<NcclException>(event) ? record.text.find(kLabel) : record.text.npos;
   if (label != record.text.npos) text = record.text.substr(label + kLabel.size());
   if (trim(text).empty()) return {};
-  std::string line(record.text.substr(0, event.header.prefix.length));
   return line.append("Last error: ").append(trim(text));
 }
 
@@ -176,7 +181,7 @@ bool RecordJoiner::completes_header(std::string_view text) const {
 /// words where its width ends; the blank that stood there may be gone.
 bool RecordJoiner::add_wrapped(const Line& line, int lines) {
   // What was wrapped is as wide as the terminal, so the rest is no longer than the line before it.
-  if (line.text.size() > held_.text.size() + 1 || says_all(line.text)) return false;
+  if (line.text.size() > width_ + 1 || says_all(line.text)) return false;
   for (const std::string_view between : {"", " "}) {
     const std::string rest = std::string(between).append(trim(line.text));
     if (!says_all(held_.text + rest)) continue;
@@ -184,7 +189,10 @@ bool RecordJoiner::add_wrapped(const Line& line, int lines) {
     finish();
     return true;
   }
-  return false;
+  // As wide as the one before it: the terminal ends there, and the message does not.
+  if (line.text.size() != width_ || held_.pieces >= kMaxPieces) return false;
+  held_.append(line.text, lines);
+  return true;
 }
 
 /// True if the line goes on with what is held, and was taken in.
@@ -221,6 +229,7 @@ void RecordJoiner::finish() {
 void RecordJoiner::hold(const Line& line, int lines, Waiting waiting) {
   held_.hold(line, lines, kMaxJoinedBytes);
   waiting_ = waiting;
+  width_ = held_.text.size();
 }
 
 /// An answer is one line; a header and its message may be several.
@@ -376,7 +385,12 @@ Event HeadedTable::read(const Event& event) {
   const std::string_view text = trim(event.header.message);
   if (is_of<BandwidthColumns>(event)) {
     voice_ = voice_of(event.header.prefix);
-    columns_ = headed_cells(text).count;
+    // Rows of times alone are no bandwidth.
+    const HeadedColumns named = headed_columns(text);
+    const bool has_bandwidth = std::ranges::any_of(named.columns, [](const HeadedColumn& column) {
+      return column.is >= BandwidthColumn::Algbw;
+    });
+    columns_ = has_bandwidth ? named.count : 0;
     lines_left_ = kMostBetween;
     return result;
   }

@@ -69,6 +69,7 @@ class RecordJoiner {
   Receiver receive_;
   Waiting waiting_ = Waiting::Nothing;
   HeldRecord held_;
+  size_t width_ = 0;  ///< Of the first line that is held.
 };
 
 // NCCL lines whose message a terminal or a page broke in the middle.
