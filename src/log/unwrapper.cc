@@ -411,6 +411,15 @@ std::string_view without_line_end(std::string_view text) {
   return text;
 }
 
+/// What stands in front of a collector's object is a prefix, but some forms count only in front of
+/// records, and the object may hold any text: then the same in a form that is one there, too.
+std::string prefix_of_any_text(std::string_view text, const Prefix& prefix) {
+  if (text.empty() || parse_prefix(std::string(text) + "x").length == text.size())
+    return std::string(text);
+  if (!prefix.host.empty()) return fmt::format("[pod/{}/-] ", prefix.host);
+  return prefix.task >= 0 ? fmt::format("{}: ", prefix.task) : std::string();
+}
+
 }  // namespace
 
 void Unwrapper::add(const Line& line) {
@@ -427,9 +436,9 @@ void Unwrapper::add(const Line& line) {
 /// Fills record_ from the record that stands behind the line's prefixes, and from records inside
 /// it.
 bool Unwrapper::read_json(std::string_view line) {
-  const size_t prefix = parse_prefix(line).length;
-  if (!read_collector_json(line.substr(prefix), record_)) return false;
-  record_.prefix.insert(0, line.substr(0, prefix));
+  const Prefix prefix = parse_prefix(line);
+  if (!read_collector_json(line.substr(prefix.length), record_)) return false;
+  record_.prefix.insert(0, prefix_of_any_text(line.substr(0, prefix.length), prefix));
   for (int depth = 1; depth < kMaxNesting; ++depth) {
     const std::string_view text = without_line_end(record_.text);
     if (!may_be_collector_json(text)) break;

@@ -21,6 +21,7 @@ constexpr Wrap kWraps[] = {
     {"SageMaker", "[1,mpirank:{task},algo-1]<stdout>:{line}"},
     {"Intel MPI", "[{task}] {line}", true},
     {"torchrun template", "[{task}]: {line}", true},
+    {"milabench", "llm-full.node-{task}.nolog [stderr] {line}"},
     {"srun", "{task}: {line}"},
     {"srun, aligned", " {task}: {line}"},
     {"srun, zeros", "0{task}: {line}"},

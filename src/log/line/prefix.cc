@@ -55,6 +55,13 @@ struct PrefixForm {
 
 // What patterns take.
 
+/// "0f8fad5b-d9cb-469f-a165-70867728950e": the name of a task, a run or a container, not of a host.
+bool is_uuid(std::string_view word) {
+  constexpr std::string_view kForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+  return std::ranges::equal(
+      word, kForm, [](char c, char form) { return form == 'x' ? is_hex_digit(c) : c == form; });
+}
+
 /// No launcher prints a longer name.
 constexpr size_t kLongestPrefixName = 200;
 
@@ -393,7 +400,7 @@ bool looks_like_host(std::string_view name) {
   bool letter = false;
   bool digit = false;
   for (const char c : name) {
-    if (c == '_' || (c >= 'A' && c <= 'Z')) return false;
+    if ((!is_alnum(c) && c != '-' && c != '.') || (c >= 'A' && c <= 'Z')) return false;
     letter |= is_alpha(c);
     digit |= is_digit(c);
   }
@@ -430,6 +437,15 @@ bool is_replica(Attempt& it) {
          pod.find_first_of(kDigits) != pod.npos;
 }
 
+/// milabench's "BENCHMARK.NODE.TAG [stderr] ".
+bool is_place_of_milabench(Attempt& it) {
+  const size_t tag = it.word.rfind('.');
+  const size_t node = tag == it.word.npos || tag == 0 ? it.word.npos : it.word.rfind('.', tag - 1);
+  if (node == it.word.npos) return false;
+  it.prefix.host = it.word.substr(node + 1, tag - node - 1);
+  return true;
+}
+
 /// "<node-3>": what names nobody is text.
 bool is_host(Attempt& it) { return looks_like_host(it.prefix.host); }
 
@@ -438,8 +454,11 @@ bool is_site_label(Attempt& it) {
   const size_t rank_at = it.word.rfind("rank");
   Scanner rank(it.word.substr(rank_at == it.word.npos ? it.word.size() : rank_at + 4));
   note_task(rank, it);
-  // "[step=10/1000,epoch=0]" is a step, and "[batch=10/500]:" another.
-  return is_host(it) && it.prefix.host.find('=') == it.prefix.host.npos;
+  // A task is named in front of its lines, too, and a process; "[step=10/1000,epoch=0]" is a step, and
+  // "[batch=10/500]:" another.
+  const bool names_process = it.word.ends_with(')') && it.word.find("(pid ") != it.word.npos;
+  if (names_process) it.prefix.host = {};
+  return is_host(it) || names_process || is_uuid(it.prefix.host);
 }
 
 /// A row of a table, or what nccl-tests comments.
@@ -545,6 +564,7 @@ bool take(const PrefixForm& form, Attempt& it) {
   if (take_all(form.pattern, attempt) == nullptr) return false;
   if (form.accept != nullptr && !form.accept(attempt)) return false;
   if (attempt.scan.taken() == it.scan.taken()) return false;
+  if (is_uuid(attempt.prefix.host)) attempt.prefix.host = it.prefix.host;
   it = attempt;
   it.after_stamp = (form.is & kStamp) != 0;
   return true;
