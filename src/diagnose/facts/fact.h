@@ -156,6 +156,7 @@ std::span<const Fact> watchdog_call_facts();  ///< diagnose/calls/watchdog_call_
 std::span<const Fact> ras_facts();            ///< diagnose/calls/ras_facts.cc
 std::span<const Fact> proxy_facts();          ///< diagnose/calls/proxy_dumps.cc
 std::span<const Fact> perf_facts();           ///< diagnose/perf/verdict/perf_verdict.cc
+std::span<const Fact> node_set_facts();       ///< diagnose/perf/node_sets/node_set_runs.cc
 std::span<const Fact> late_facts();           ///< diagnose/perf/late/late_ranks.cc
 std::span<const Fact> transfer_facts();       ///< diagnose/network/slow_transfers.cc
 

@@ -238,4 +238,12 @@ bool recognise_param_row(std::string_view text, Message& message) {
                        {"busbw", row[algbw + 1]}});
 }
 
+bool recognise_run_hosts(std::string_view text, Message& message) {
+  constexpr size_t kLongest = 200;
+  constexpr std::string_view kFailures[] = {"lost",  "ail",     "rror", "down",
+                                            "refus", "unreach", "timed"};
+  return text.size() <= kLongest && !holds_one_of(text, kFailures) &&
+         recognise_by<kPairHeading>(text, message);
+}
+
 }  // namespace ncclog

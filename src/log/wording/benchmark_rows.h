@@ -125,4 +125,13 @@ inline constexpr char kDsCommsRow[] =
     R"((?P<size>[-\d.e+]+)\s+(?P<size_unit>[KMGT]?B)\s+(?P<count>\d+)\s+(?P<total>[-\d.e+]+)\s+)"
     R"((?P<time>[-\d.e+]+)\s+(?P<throughput>[-\d.e+]+)\s+(?P<busbw>[-\d.e+]+))";
 
+/// "Latency test for nodes node1 node2", "=== hosts: node1 <-> node2 ===".
+inline constexpr char kPairHeading[] =
+    R"([\w\s=#*+>-]*(?:[Nn]odes|[Hh]osts)[\s:=]+(?P<first>[a-z][a-z0-9-]*\d[a-z0-9-]*(?:\.[a-z0-9-]+)*))"
+    R"((?: and | to | vs\.? | ?, ?| ?<?-{1,2}> ?| ?<?=> ?|\s+))"
+    R"((?P<second>[a-z][a-z0-9-]*\d[a-z0-9-]*(?:\.[a-z0-9-]+)*)[\s.)=*#-]*)";
+
+/// A heading that names two hosts, and speaks of no failure between them. Fields first, second.
+bool recognise_run_hosts(std::string_view text, Message& message);
+
 }  // namespace ncclog

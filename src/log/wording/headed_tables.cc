@@ -142,10 +142,12 @@ bool recognise_bandwidth_columns(std::string_view text, Message& message) {
     return false;
   const HeadedColumns named = headed_columns(text);
   bool has_bandwidth = false;
-  bool has_other = false;
+  bool has_size = false;
+  bool has_time = false;
   for (const HeadedColumn& column : named.columns) {
     has_bandwidth |= column.is >= BandwidthColumn::Algbw;
-    has_other |= column.is == BandwidthColumn::Size || column.is == BandwidthColumn::Time;
+    has_size |= column.is == BandwidthColumn::Size;
+    has_time |= column.is == BandwidthColumn::Time;
   }
   // Sentences speak of bandwidth, too, and rows of other tables.
   const Columns cells = headed_cells(text);
@@ -157,7 +159,8 @@ bool recognise_bandwidth_columns(std::string_view text, Message& message) {
                cell.find_first_of(":=\"") == cell.npos;
       });
   constexpr size_t kFewest = 2;
-  if (!has_bandwidth || !has_other || !are_names || cells.count < kFewest) return false;
+  const bool has_two = (has_bandwidth && (has_size || has_time)) || (has_size && has_time);
+  if (!has_two || !are_names || cells.count < kFewest) return false;
   return message.fill({{"columns", text}});
 }
 

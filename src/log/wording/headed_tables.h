@@ -54,7 +54,7 @@ struct CellNumber {
 /// "64MB", "2.651 ms", "**25.3**"; nullopt: no number.
 std::optional<CellNumber> quantity_of(std::string_view cell);
 
-/// A heading: it names a size or a time, and a bandwidth. Field columns.
+/// A heading: it names two of a size, a time and a bandwidth. Field columns.
 bool recognise_bandwidth_columns(std::string_view text, Message& message);
 
 /// What may be a row below one: cells that are numbers but for two. Field cells.

@@ -113,6 +113,7 @@ bool is_claimed(std::string_view base, std::string_view message) {
     return message.find(" successfully reached monitoredBarrier, but ") != message.npos;
   return message.starts_with('[') &&
          (message.find("] is setting up NCCL communicator") != message.npos ||
+          message.ends_with("][COMM_CHECK]") ||
           message.find("Caught collective operation timeout: ") != message.npos ||
           message.find("] Work WorkNCCL(") != message.npos ||
           message.find("failed to pass monitoredBarrier in ") != message.npos);
@@ -380,9 +381,10 @@ constexpr char kGidRow[] =
 
 /// A row of kubectl: of a pod; of a pod by phase, reason and exit code; of an operator's job.
 constexpr char kPodRow[] =
-    R"(\s*(?P<pod>[a-z0-9][\w./-]*)\s+(?:\d+/\d+\s+(?P<status>[A-Z]\w+)\s+\d+\b.*|)"
-    R"((?:Succeeded|Failed)\s+(?P<reason>[A-Z]\w+)\s+(?P<exitcode>\d{1,3})|)"
-    R"((?P<state>Succeeded|Failed)\s+\d+[smhd]\w*))";
+    R"(\s*(?P<pod>[a-z0-9][\w./-]*)(?:\s+\d+/\d+\s*  (?P<status>Completed|Error|OOMKilled|Running|)"
+    R"(Pending|Evicted|CrashLoopBackOff|Terminating|Succeeded|Failed|ContainerCreating) \s*\d+\b.*|)"
+    R"(\s*  (?:Succeeded|Failed) \s*(?P<reason>[A-Z]\w+)\s+(?P<exitcode>\d{1,3})|)"
+    R"(\s*  (?P<state>Succeeded|Failed) \s*\d+[smhd]\w*))";
 
 /// In a column of its own; the last of several that a pod has.
 constexpr std::string_view kPodStates[] = {
@@ -493,6 +495,7 @@ constinit const Recogniser kRecognisers[] = {
     {"nccl_tests_rank", recognise_by<kNcclTestsRank>, {}, listed_words("nccl-tests-rank")},
     {"nccl_tests_columns", recognise_by<kNcclTestsColumns>, {}, listed_words("comment")},
     {"bandwidth_columns", recognise_bandwidth_columns, listed_words("bandwidth-column"), {}},
+    {"run_hosts", recognise_run_hosts, listed_words("run-hosts"), {}},
     {"bandwidth_line", recognise_bandwidth_line, listed_words("bandwidth-column"), {}},
     {"bandwidth_row", recognise_bandwidth_row, {}, {}, true},
     {"failure_time", recognise_by<kFailureTime>, {}, listed_words("failure-time")},

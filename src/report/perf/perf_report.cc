@@ -132,9 +132,9 @@ PerfStatus status_of(const PerfReport& report) {
 
 std::string headline_of(const PerfReport& report) {
   if (!report.node_sets.explained.empty()) {
-    return fmt::format("{} explains the slow runs: {}",
-                       capitalised(suspects_text(report.node_sets.explained, " and ")),
-                       report.node_sets.why);
+    const std::vector<Suspect>& suspects = report.node_sets.explained;
+    return fmt::format("{} {} the slow runs: {}", capitalised(suspects_text(suspects, " and ")),
+                       suspects.size() == 1 ? "explains" : "explain", report.node_sets.why);
   }
   const LateVerdict* late = first_late(report.late);
   const auto order = by_urgency(report.verdicts);
@@ -199,7 +199,9 @@ std::string_view word_of(PerfAnswer answer) {
 /// "482 GB/s at 8 GiB, of 480 that the path allows and 480 that the machine could".
 std::string reached_text(const PerfVerdict& verdict) {
   if (verdict.reached < 0) return {};
-  std::string text = bandwidth_text(verdict.reached) + " GB/s bus bandwidth";
+  const bool is_known =
+      verdict.measurement != nullptr && verdict.measurement->op != Operation::Unknown;
+  std::string text = bandwidth_text(verdict.reached) + (is_known ? " GB/s bus bandwidth" : " GB/s");
   if (verdict.reached_at >= 0) text += " at " + bytes_text(verdict.reached_at);
   if (verdict.ceiling > 0) {
     const double share = verdict.reached / verdict.ceiling;

@@ -86,9 +86,10 @@ class BenchmarkReader {
     const Message message = parse_message(record);
     if (message.kind == nullptr || message.kind->library != Library::Benchmark) return;
     record_ = record;
+    if (message.kind->index != kKindIndex<BandwidthColumns>) title_.clear();
     take_one_of<BenchPayload, BenchDuration, BenchResult, BenchAverage, BenchHeading, BenchBusbw,
                 TorchBenchRow, DsBenchHeading, DsBenchRow, DsCommsHeading, DsCommsOp, DsCommsRow,
-                DsCommOp, ParamRow, BandwidthColumns, BandwidthLine>(message);
+                DsCommOp, ParamRow, OsuTitle, BandwidthColumns, BandwidthLine>(message);
   }
 
   /// What was measured; the trials of this process among it go to `trials`.
@@ -305,24 +306,35 @@ class BenchmarkReader {
 
   // Tables of other scripts.
 
+  void take(const OsuTitle& said) {
+    constexpr size_t kLongest = 64;
+    title_ = "OSU " + to_valid_utf8(said.title.substr(0, kLongest));
+  }
+
   void take(const BandwidthColumns& said) {
     finish_trials();
     table_ = Table::None;
     columns_ = said.columns;
+    table_title_ = std::exchange(title_, {});
   }
 
-  void take(const BandwidthRow& said) { add_row(read_headed_row(columns_, said.cells)); }
+  void take(const BandwidthRow& said) {
+    add_row(read_headed_row(columns_, said.cells), table_title_);
+  }
 
   void take(const BandwidthLine& said) {
-    add_row(read_labelled_row(record_.text(), said.size, said.busbw));
+    add_row(read_labelled_row(record_.text(), said.size, said.busbw), {});
   }
 
-  void add_row(const HeadedRow& row) {
+  /// `title`: what stands above the table; empty: nothing.
+  void add_row(const HeadedRow& row, std::string_view title) {
     // Rows whose sizes do not rise are runs of different settings, each for itself.
     const bool goes_on = table_ == Table::Headed && all_.back().op == row.op &&
                          (row.nranks < 0 || all_.back().nranks == row.nranks) &&
                          all_.back().points.back().bytes < row.bytes;
-    if (!goes_on) open(Table::Headed, MeasuredBy::Table, "a benchmark", row.op, row.nranks);
+    if (!goes_on)
+      open(Table::Headed, MeasuredBy::Table, title.empty() ? "a benchmark" : title, row.op,
+           row.nranks);
     MeasuredPoint& point = all_.back().points.emplace_back();
     point.where = record_.where;
     point.text = record_.text();
@@ -338,7 +350,11 @@ class BenchmarkReader {
   std::vector<Measurement> all_;
   std::vector<size_t> trials_;  ///< Into all_.
   Table table_ = Table::None;
-  std::string columns_;                  ///< The heading that came last.
+  std::string columns_;      ///< The heading that came last.
+  std::string table_title_;  ///< Of the table below it; empty: none.
+  Operation table_op_ = Operation::Unknown;
+  std::string title_;  ///< Of the table whose heading comes next.
+  Operation title_op_ = Operation::Unknown;
   int64_t payload_ = -1;                 ///< Bytes of each trial, where rows do not say.
   bool in_summary_ = false;              ///< An operation was named below the heading.
   std::string seconds_;                  ///< Of the duration before, as printed.

@@ -388,6 +388,37 @@ void add_communicator(const Job& job, const std::vector<SourceRef>& begins, bool
   }
 }
 
+// On which hosts, where the table does not say? A heading above it may.
+//
+//   Latency and bandwidth for nodes node1 node2
+
+/// Measurements that name none get those of the last line above them that does.
+void add_hosts_of_lines(const Job& job, std::vector<Measurement>& all) {
+  std::map<std::pair<int64_t, SourceRef>, std::set<std::string>> lines;
+  for (const SpeakerLog& log : job.logs) {
+    for (const Record record : log.benchmarks->kept) {
+      if (record.kind() != kKindIndex<RunHosts>) continue;
+      const Message message = parse_message(record);
+      const auto said = read_message<RunHosts>(message);
+      lines.emplace(std::pair(input_number(job, record.where), record.where),
+                    std::set<std::string>{std::string(said.first), std::string(said.second)});
+    }
+  }
+  for (Measurement& one : all) {
+    if (!one.hosts.empty() || one.in_training) continue;
+    const int64_t input = input_number(job, one.first);
+    const auto behind = lines.lower_bound({input, one.first});
+    if (behind == lines.begin() || std::prev(behind)->first.first != input) continue;
+    const std::set<std::string>& hosts = std::prev(behind)->second;
+    const auto count = static_cast<int>(hosts.size());
+    const bool fits = (one.nhosts < 0 || one.nhosts == count) &&
+                      (one.nranks < 0 || one.nranks >= count) && count > 1;
+    if (!fits) continue;
+    one.hosts.assign(hosts.begin(), hosts.end());
+    one.nhosts = count;
+  }
+}
+
 std::vector<Measurement> derive_measurements(const Job& job) {
   std::vector<Measurement> all = benchmark_measurements(job);
   const bool are_quoted =
@@ -404,6 +435,7 @@ std::vector<Measurement> derive_measurements(const Job& job) {
   for (Measurement& measurement : all) {
     add_communicator(job, begins, files.size() == 1, measurement);
   }
+  add_hosts_of_lines(job, all);
   std::ranges::stable_sort(all, {}, &Measurement::first);
   return all;
 }

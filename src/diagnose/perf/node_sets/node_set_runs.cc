@@ -10,11 +10,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
 #include "base/collectives.h"
 #include "base/text.h"
+#include "diagnose/facts/fact.h"
 #include "diagnose/perf/measured/curve.h"
 #include "diagnose/perf/measured/measurement.h"
 #include "diagnose/perf/node_sets/node_sets.h"
@@ -157,12 +159,19 @@ void drop_equal_parts(std::vector<NodeSetRun>& runs) {
   for (NodeSetRun& run : runs) run.parts.clear();
 }
 
-/// A file with several tests gives several runs: their operations tell them apart.
+/// A file with several tests gives several runs: their hosts and operations tell them apart.
 void name_runs(std::vector<NodeSetRun>& runs, const std::vector<std::string>& ops) {
   std::map<std::string, std::set<std::string>> ops_of;
-  for (size_t n = 0; n < runs.size(); ++n) ops_of[runs[n].name].insert(ops[n]);
+  std::map<std::string, std::set<std::vector<std::string>>> hosts_of;
   for (size_t n = 0; n < runs.size(); ++n) {
-    if (ops_of[runs[n].name].size() > 1) runs[n].name += fmt::format(" ({})", ops[n]);
+    ops_of[runs[n].name].insert(ops[n]);
+    hosts_of[runs[n].name].insert(runs[n].hosts);
+  }
+  for (size_t n = 0; n < runs.size(); ++n) {
+    const std::string file = runs[n].name;
+    if (hosts_of[file].size() > 1)
+      runs[n].name += fmt::format(" ({})", few_of(runs[n].hosts, kMostNamed, " "));
+    if (ops_of[file].size() > 1) runs[n].name += fmt::format(" ({})", ops[n]);
   }
 }
 
@@ -173,6 +182,32 @@ double known_ceiling(const Measurement& measurement, std::span<const PerfVerdict
       verdict != verdicts.end() && verdict->answer != PerfAnswer::CannotTell && !verdict->by_guess;
   return tells ? verdict->ceiling : -1;
 }
+
+/// "host n2: 7 of 28 runs are slow, 3.2 GB/s where others reach 10.0": hosts that explain slow runs.
+FactValue slow_hosts(const Job& job, const Instance&) {
+  const std::vector<NodeSetRun> runs = node_set_runs(job, perf_verdicts(job));
+  const NodeSetAnswer answer = solve_node_sets(runs);
+  if (answer.explained.empty() || answer.beside <= 0) return unknown();
+  FactValue value = yes(
+      fmt::format("{}: {} of {} are slow, down to {:.3g} GB/s where others reach {:.3g}",
+                  suspects_text(answer.explained, " and "), answer.slow.size(),
+                  plural(answer.slow.size() + answer.fast.size() + answer.unclear.size(), "run"),
+                  answer.lowest, answer.beside));
+  for (const Measurement& one : measurements(job)) {
+    const auto touches = [&](const Suspect& suspect) {
+      return std::ranges::find(one.hosts, suspect.host) != one.hosts.end();
+    };
+    const bool shows = std::ranges::any_of(answer.explained, touches) && !one.points.empty();
+    if (!shows || value.evidence.size() >= kMostNamed) continue;
+    value.evidence.push_back({one.points.back().where, one.points.back().text});
+  }
+  return value;
+}
+
+constexpr std::array kNodeSetFacts = {
+    // Runs over several sets of hosts show which host, link or rail is slow.
+    job_fact("job.slow_hosts", slow_hosts),
+};
 
 }  // namespace
 
@@ -221,5 +256,7 @@ std::vector<NodeSetRun> node_set_runs(const Job& job, std::span<const PerfVerdic
   name_runs(runs, ops);
   return runs;
 }
+
+std::span<const Fact> node_set_facts() { return kNodeSetFacts; }
 
 }  // namespace ncclog
