@@ -164,7 +164,11 @@ Curve read_curve(const Measurement& measurement) {
   const bool is_large = curve.best_at >= kSmall;
   // Rows of one size differ for another reason than their size.
   curve.falls = is_large && !curve.one_size && curve.last < curve.best / 2;
-  curve.dips = is_large && !curve.one_size && !curve.falls && curve.last < 0.9 * curve.best;
+  // Caches make small sizes faster than large ones, but latency never does.
+  const bool ends_low =
+      !is_large && curve.best_at > 0 && curve.last_at >= kSmall && curve.last < curve.best / 2;
+  curve.dips =
+      !curve.one_size && !curve.falls && ((is_large && curve.last < 0.9 * curve.best) || ends_low);
   return curve;
 }
 

@@ -131,7 +131,11 @@ void note_traps(const JudgedCurve& judged, PerfVerdict& verdict) {
   if (measurement.by == MeasuredBy::TorchBench) note("units");
   if (curve.climbing) note("climbing", {{"size", size}});
   constexpr int64_t kSmall = int64_t{64} << 20;
-  if (curve.last_at < kSmall) note("small-sizes", {{"size", size}});
+  // Where a smaller one is the best, or the end is even, larger ones are not what lacks.
+  const bool is_even = !curve.climbing && !curve.one_size && !curve.dips && !curve.falls;
+  if (curve.last_at < kSmall && !is_even &&
+      (curve.best_at < 0 || curve.best_at > curve.last_at / 4))
+    note("small-sizes", {{"size", size}});
   constexpr double kMisleading = 0.7;
   if (measurement.mean_busbw > 0 && measurement.mean_busbw < kMisleading * curve.best) {
     note("average", {{"figure", bandwidth_text(measurement.mean_busbw)}});
@@ -232,15 +236,19 @@ void state_limited(const PerfCause& cause, const JudgedCurve& judged, PerfVerdic
   }
   // What the host would have without the setting is in no line.
   const double of_what = cause.key == "hca" ? -1 : verdict.machine_ceiling;
+  constexpr double kAllOfIt = 0.5;  // Of what a limit leaves, less is held up by more than it.
+  const bool is_partly =
+      cause.path > 0 && cause.key != "few-nics" && judged.curve.best < kAllOfIt * cause.path;
   verdict.headline = fmt::format(
-      "{}{}, limited by {}", reached_text(judged),
+      "{}{}, {}limited by {}{}", reached_text(judged),
       of_what > 0 ? fmt::format(", {} % below the {} of {}",
                                 percent_below(judged.curve.best, of_what), bandwidth_text(of_what),
                                 cause.stage == Stage::Protocol && is_on_loopback(judged.machine)
                                     ? "Simple on the same path"
                                     : "this machine")
                   : std::string(),
-      join(perf_words("cause", cause.key, cause.figures), ""));
+      is_partly ? "in part " : "", join(perf_words("cause", cause.key, cause.figures), ""),
+      is_partly ? fmt::format("; that alone would leave {}", bandwidth_text(cause.path)) : "");
   add_lines(cause.evidence, verdict);
   say(verdict, "try", cause.key, cause.figures);
   if (cause.stage == Stage::TCP || cause.stage == Stage::SHM || cause.stage == Stage::Protocol) {
