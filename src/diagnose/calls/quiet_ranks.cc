@@ -134,6 +134,11 @@ static std::string quiet_phrase(const Job& job) {
       job.nranks || blocks_gathered(job, true) == nranks
           ? ""
           : " Whether there are ranks above those, these logs do not show.";
+  const bool is_told = job.nranks || blocks_gathered(job, false) == nranks;
+  if (!is_told && reported.size() == 1)
+    return fmt::format(
+        "which one, this log does not show: rank {} is the only one whose time-out is here.",
+        *reported.begin());
   if (quiet.size() > reported.size()) {
     return fmt::format("which one, this log does not show: {} of {} ranks report no time-out.{}",
                        count, nranks, more);

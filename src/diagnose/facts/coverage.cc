@@ -38,7 +38,9 @@ FactValue ask_nccl(const Job& job, const Instance&) {
   if (job.losses.count(Loss::LineInDoubt) + job.losses.count(Loss::LineTorn) > 0) {
     return open("Processes wrote into each other's lines; which of them NCCL printed is not sure.");
   }
-  return open("No line of the log was printed by NCCL itself.",
+  return open(job.ras_reports.empty()
+                  ? "No line of the log was printed by NCCL itself."
+                  : "NCCL's RAS answers; of what NCCL logs itself no line is here.",
               job.losses.recognised > 0 || !job.port_counters.empty());
 }
 
@@ -112,12 +114,11 @@ FactValue told_by_watchdogs(const Job& job) {
   }
   if (job.nranks && ranks_besides(job, told).empty()) return yes({});
   const size_t known = static_cast<size_t>(known_ranks(job, told));
-  return open(fmt::format("Watchdogs tell it of {}; {}.", ranks_phrase({told.begin(), told.end()}),
-                          job.nranks            ? "of the others no line does"
-                          : known > told.size() ? fmt::format("of {} or more others no line does",
-                                                              known - told.size())
-                                                : "whether there are others, no line says"),
-              reports_hang(job));
+  return open(
+      fmt::format("Watchdogs tell it of {}; {}.", ranks_phrase({told.begin(), told.end()}),
+                  job.nranks || known > told.size() ? "of the others no line does"
+                                                    : "whether there are others, no line says"),
+      reports_hang(job));
 }
 
 FactValue ask_collectives(const Job& job, const Instance&) {

@@ -187,12 +187,16 @@ std::set<int> ranks_named(const Job& job) {
   return ranks;
 }
 
-std::optional<int> count_ranks(const Job& job) {
+/// The size that lines tell; 0: none does.
+int told_nranks(const Job& job) {
   int nranks = 0;
   for (const Communicator& comm : job.communicators) nranks = std::max(nranks, comm.nranks);
   if (nranks <= 0) nranks = std::max(announced_nranks(job), recorded_nranks(job));
-  if (nranks <= 0) nranks = counted_by_ras(job, &RasReport::nranks);
-  if (nranks > 0) return nranks;
+  return nranks > 0 ? nranks : counted_by_ras(job, &RasReport::nranks);
+}
+
+std::optional<int> count_ranks(const Job& job) {
+  if (const int told = told_nranks(job); told > 0) return told;
   // Processes that speak in an excerpt do not tell how many there are. Ranks without a gap do,
   // unless it is one voice.
   const std::set<int> named = ranks_named(job);
@@ -202,6 +206,8 @@ std::optional<int> count_ranks(const Job& job) {
 }
 
 }  // namespace
+
+bool is_size_told(const Job& job) { return job.answers.of<&told_nranks>(job) > 0; }
 
 void build_summary(Job& job) {
   build_environment(job);
