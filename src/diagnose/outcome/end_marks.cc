@@ -314,17 +314,21 @@ class MarkCollector {
 
   void add_schedulers() {
     add_pods();
+    // Of the lines of a job and its steps one alone may have the reason.
+    std::string reason;
     for_each_said<JobCancelled>(job_, [&](const auto& said) {
-      const auto says = [&](std::string_view why) {
-        return said.message.text.find(why) != std::string_view::npos;
-      };
+      const size_t at = said.message.text.find(" DUE TO ");
+      if (at != said.message.text.npos && reason.empty()) reason = said.message.text.substr(at);
+    });
+    for_each_said<JobCancelled>(job_, [&](const auto& said) {
+      const auto says = [&](std::string_view why) { return reason.find(why) != reason.npos; };
       if (says("DUE TO NODE FAIL"))
         return add(EndState::Failed, -1, "the scheduler lost one of its nodes", said.record());
       add(EndState::Stopped, -1,
           says("DUE TO TIME LIMIT")    ? "the scheduler ended the job at its time limit"
           : says("DUE TO PREEMPTION")  ? "the scheduler took the job's hosts for another one"
           : says("DUE TO JOB REQUEUE") ? "the scheduler put the job back into its queue"
-                                       : "the scheduler cancelled the job",
+                                       : "the scheduler cancelled " + cancelled_words(said.message),
           said.record());
     });
     for_each_said<BatchState>(job_, [&](const auto& said) {
@@ -345,6 +349,12 @@ class MarkCollector {
 };
 
 }  // namespace
+
+std::string cancelled_words(const JobCancelled& line) {
+  constexpr std::string_view kStep = "STEP ";
+  return line.job.starts_with(kStep) ? "step " + to_valid_utf8(line.job.substr(kStep.size(), 32))
+                                     : "the job";
+}
 
 static std::vector<EndOf> collect_marks(const Job& job) { return MarkCollector(job).collect(); }
 

@@ -42,6 +42,9 @@ struct EndOf {
   const Evidence& line() const { return evidence.front(); }
 };
 
+/// What Slurm cancelled: "the job", "step 77.0", which ends with its job, and also alone. Valid UTF-8.
+std::string cancelled_words(const JobCancelled& line);
+
 /// What lines say so, Finished, Failed or Stopped, in input order; but for the failures that
 /// processes report themselves. Owned by the job.
 const std::vector<EndOf>& end_marks(const Job& job);

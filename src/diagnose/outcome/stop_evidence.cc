@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/exit_reports.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/job_span.h"
@@ -160,8 +161,11 @@ void find_deaths(const Job& job, Search& search) {
   search.add_told<ChildFailed>(kBy, "a worker failed");
 }
 
-void find_requests(Search& search) {
-  search.add_told<JobCancelled>(StopBy::Ended, "the scheduler cancelled the job");
+void find_requests(const Job& job, Search& search) {
+  for_each_said<JobCancelled>(job, [&](const Said<JobCancelled>& said) {
+    search.add(StopBy::Ended, "the scheduler cancelled " + cancelled_words(said.message),
+               evidence_of(said.record()));
+  });
   search.add_told<LaunchStopped>(StopBy::Ended, "somebody or a limit ended the job");
   search.add_told<AgentSignalled>(StopBy::Ended, "the launcher was told to stop");
 }
@@ -170,7 +174,7 @@ void find_requests(Search& search) {
 /// to end it are no news, unless the kernel wanted the memory.
 StopEvidence unless_asked(const Job& job, StopEvidence death) {
   Search search(job);
-  find_requests(search);
+  find_requests(job, search);
   auto asked = search.take();
   const bool follows = asked && asked->line.where.unit == death.line.where.unit &&
                        asked->line.where < death.line.where;
@@ -239,7 +243,7 @@ std::optional<StopEvidence> find_stop_evidence(const Job& job) {
   if (!search.found()) find_failures(job, search);
   if (!search.found()) find_deaths(job, search);
   if (!search.found()) {
-    find_requests(search);
+    find_requests(job, search);
     search.add_told<WorkerClosing>(StopBy::Ended, "the launcher stopped its workers");
     find_exits(job, StopBy::Ended, search);
   }

@@ -11,6 +11,7 @@
 #include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/first_failure.h"
+#include "diagnose/outcome/outcome.h"
 #include "report/perf/perf_report.h"
 #include "report/text_layout.h"
 #include "rules/headline.h"
@@ -490,7 +491,11 @@ Document verdict_document(const Report& report) {
   static constexpr const char* kWords[] = {"PROBLEM", "SUSPICIOUS", "CLEAN", "NOTHING FOUND",
                                            "CANNOT JUDGE"};
   const Verdict& verdict = report.diagnosis.verdict;
-  return {.lead = {.word = kWords[static_cast<size_t>(verdict.status)],
+  // Who ended it is the answer to the first question.
+  const bool is_stopped = verdict.status == VerdictStatus::NothingFound && !report.job.stated &&
+                          report.diagnosis.runs.size() <= 1 &&
+                          outcome_of(report.job).job.state == EndState::Stopped;
+  return {.lead = {.word = is_stopped ? "STOPPED" : kWords[static_cast<size_t>(verdict.status)],
                    .text = verdict.headline,
                    .main = true}};
 }
