@@ -203,6 +203,66 @@ FactValue rank_stuck(const Job& job, const Instance&) {
   return value;
 }
 
+/// Threads of all stacks, and where they are in NCCL.
+struct ThreadsInNccl {
+  int64_t threads = 0;
+  /// "persistentThread", "ncclStrongStreamSynchronize of ncclCommAbort": the innermost function and the
+  /// call of which it is.
+  std::set<std::string> calls;
+  bool has_native = false;  ///< A frame of C or C++ is among them.
+};
+
+ThreadsInNccl threads_in_nccl(std::span<const SpeakerLog> logs) {
+  ThreadsInNccl found;
+  std::string innermost;  // Of the thread at hand: where it is in NCCL, and of which call.
+  std::string outermost;
+  const auto note_thread = [&] {
+    if (innermost.empty()) return;
+    found.calls.insert(innermost == outermost ? innermost
+                                              : fmt::format("{} of {}", innermost, outermost));
+    innermost.clear();
+  };
+  for (const SpeakerLog& log : logs) {
+    if (!log.stack_lines) continue;
+    bool is_open = false;
+    bool is_first = true;
+    note_thread();
+    for (const Record record : *log.stack_lines) {
+      const std::string text = record.text();
+      const StackLine line = parse_stack_line(text, parse_prefix(text).length);
+      if (line.kind == StackLine::Kind::Thread) note_thread();
+      // An excerpt may begin in the middle of a stack.
+      const bool begins_cut = is_first && line.kind == StackLine::Kind::Frame && line.is_native;
+      is_first = false;
+      found.has_native |= line.is_native;
+      if (line.kind == StackLine::Kind::Thread || begins_cut) {
+        ++found.threads;
+        is_open = true;
+      }
+      const bool is_nccl = line.function.starts_with("nccl") ||
+                           line.function == "persistentThread" ||
+                           (line.file.starts_with("libnccl") && line.function != "??");
+      if (!is_open || line.kind != StackLine::Kind::Frame || !is_nccl) continue;
+      if (innermost.empty()) innermost = line.function;
+      outermost = line.function;
+    }
+  }
+  note_thread();
+  return found;
+}
+
+/// Where threads of the one log are in calls of NCCL, but for those of its own that wait by design;
+/// empty: nowhere, or there are several logs, and whose the threads are is not known.
+std::string nccl_calls_in(const Job& job) {
+  if (job.logs.size() > 1) return {};
+  std::set<std::string> calls = threads_in_nccl(job.logs).calls;
+  std::erase_if(calls, [](const std::string& call) {
+    constexpr std::string_view kServants[] = {"roxy", "ncclRas", "bootstrap"};
+    return call.find(" of ") == call.npos || holds_one_of(call, kServants);
+  });
+  return few_of({calls.begin(), calls.end()}, kMostNamed, ", ");
+}
+
 constexpr std::array kStackFacts = {
     // Where the main threads stood as their stacks show it: a sentence.
     job_fact("job.rank_stacks", stacks_told),
@@ -217,8 +277,13 @@ std::string stacks_summary(const Job& job) {
   if (places.empty()) return {};
   Members all;
   for (const RankStacks& one : rank_stacks(job)) all.push_back(&one);
-  if (all.size() == 1)
-    return fmt::format("the stack of {} alone accuses nobody", stacks_phrase(all));
+  if (all.size() == 1) {
+    const std::string calls = nccl_calls_in(job);
+    return calls.empty()
+               ? fmt::format("the stack of {} alone accuses nobody", stacks_phrase(all))
+               : fmt::format("the stack of {} alone accuses nobody; a thread of it is in {}",
+                             stacks_phrase(all), calls);
+  }
   if (places.size() == 1) {
     return fmt::format("the stacks of {} are alike and accuse nobody: {}", stacks_phrase(all),
                        places.front().first);
@@ -229,53 +294,17 @@ std::string stacks_summary(const Job& job) {
 
 std::string threads_summary(const Job& job) {
   if (!rank_stacks(job).empty()) return {};
-  int64_t threads = 0;
-  std::set<std::string> functions;
-  std::string innermost;  // Of the thread at hand: where it is in NCCL, and of which call.
-  std::string outermost;
-  const auto note_thread = [&] {
-    if (innermost.empty()) return;
-    functions.insert(innermost == outermost ? innermost
-                                            : fmt::format("{} of {}", innermost, outermost));
-    innermost.clear();
-  };
-  bool has_native = false;
-  for (const SpeakerLog& log : job.logs) {
-    if (!log.stack_lines) continue;
-    bool is_open = false;
-    bool is_first = true;
-    note_thread();
-    for (const Record record : *log.stack_lines) {
-      const std::string text = record.text();
-      const StackLine line = parse_stack_line(text, parse_prefix(text).length);
-      if (line.kind == StackLine::Kind::Thread) note_thread();
-      // An excerpt may begin in the middle of a stack.
-      const bool begins_cut = is_first && line.kind == StackLine::Kind::Frame && line.is_native;
-      is_first = false;
-      has_native |= line.is_native;
-      if (line.kind == StackLine::Kind::Thread || begins_cut) {
-        ++threads;
-        is_open = true;
-      }
-      const bool is_nccl = line.function.starts_with("nccl") ||
-                           line.function == "persistentThread" ||
-                           (line.file.starts_with("libnccl") && line.function != "??");
-      if (!is_open || line.kind != StackLine::Kind::Frame || !is_nccl) continue;
-      if (innermost.empty()) innermost = line.function;
-      outermost = line.function;
-    }
-  }
-  note_thread();
-  if (threads == 0 || (functions.empty() && !has_native)) return {};
-  if (functions.empty()) {
+  const ThreadsInNccl found = threads_in_nccl(job.logs);
+  if (found.threads == 0 || (found.calls.empty() && !found.has_native)) return {};
+  if (found.calls.empty()) {
     return fmt::format(
         "Stacks of {}, no main one and nothing of NCCL among them: they accuse nobody.",
-        plural(threads, "thread"));
+        plural(found.threads, "thread"));
   }
-  const std::vector<std::string> names(functions.begin(), functions.end());
+  const std::vector<std::string> names(found.calls.begin(), found.calls.end());
   return fmt::format(
       "Stacks of {}, of no main one, in {}: they accuse nobody, and an idle proxy waits by design.",
-      plural(threads, "thread"), few_of(names, kMostNamed, ", "));
+      plural(found.threads, "thread"), few_of(names, kMostNamed, ", "));
 }
 
 std::span<const Fact> stack_facts() { return kStackFacts; }
