@@ -153,7 +153,10 @@ bool is_of_other_communicator(const Job& job, const ReadRecord& read) {
 void add_ranks(const Job& job, const ReadRecord& read, std::string_view text, Parties& parties) {
   const bool is_global = !is_nccl(read.header()) || !has_sub_communicators(job);
   const bool is_other = is_of_other_communicator(job, read);
-  for (const std::string_view word : split(text, ',')) {
+  // "3, 7" of PyTorch, "3 7" of UCC.
+  std::string list(text);
+  std::ranges::replace(list, ' ', ',');
+  for (const std::string_view word : split(list, ',')) {
     const auto rank = parse_int(trim(word));
     if (!is_global || !rank || *rank < 0 || !std::in_range<int>(*rank)) continue;
     const int process = is_other ? -1 : process_of_rank(job, static_cast<int>(*rank));
