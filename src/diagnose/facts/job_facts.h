@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include <algorithm>
+
 #include "diagnose/facts/fact.h"
 
 namespace ncclog {

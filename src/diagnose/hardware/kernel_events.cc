@@ -37,8 +37,8 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/end_marks.h"
-#include "diagnose/outcome/job_span.h"
 #include "diagnose/outcome/first_failure.h"
+#include "diagnose/outcome/job_span.h"
 #include "diagnose/outcome/outcome.h"
 #include "log/messages.h"
 

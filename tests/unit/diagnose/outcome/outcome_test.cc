@@ -1,6 +1,10 @@
+#include "diagnose/outcome/outcome.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/job_span.h"
-#include "diagnose/outcome/outcome.h"
 #include "model/derive/build_job.h"
 #include "support/job_from_files.h"
 
