@@ -111,7 +111,7 @@ double busbw_near(const HostCurve& curve, int64_t bytes) {
     if (size->bytes < bytes / 8 || values.size() == kSizes) break;
     values.push_back(size->busbw());
   }
-  const bool reaches = curve.sizes.back().bytes >= bytes / 2;
+  const bool reaches = curve.sizes.back().bytes >= bytes;
   if (!reaches || values.empty()) return -1;
   std::ranges::sort(values);
   return values[values.size() / 2];
@@ -183,25 +183,37 @@ double known_ceiling(const Measurement& measurement, std::span<const PerfVerdict
   return tells ? verdict->ceiling : -1;
 }
 
-/// "host n2: 7 of 28 runs are slow, 3.2 GB/s where others reach 10.0": hosts that explain slow runs.
+/// "host n2: 7 of 28 runs are slow, down to 3.2 GB/s where others reach 10": the few hosts that
+/// explain slow runs. Links, uplinks, and kinds of hosts that are slower by design are left to `perf`.
 FactValue slow_hosts(const Job& job, const Instance&) {
+  constexpr size_t kFewestSlow = 3;
   const std::vector<NodeSetRun> runs = node_set_runs(job, perf_verdicts(job));
   const NodeSetAnswer answer = solve_node_sets(runs);
-  if (answer.explained.empty() || answer.beside <= 0) return unknown();
+  std::set<std::string> hosts;
+  for (const NodeSetRun& run : runs) hosts.insert(run.hosts.begin(), run.hosts.end());
+  const bool are_hosts = std::ranges::all_of(
+      answer.explained, [](const Suspect& suspect) { return suspect.kind == SuspectKind::Host; });
+  const bool are_few = 4 * answer.explained.size() <= hosts.size();
+  if (answer.explained.empty() || answer.slow.size() < kFewestSlow || !are_hosts || !are_few ||
+      answer.beside <= 0) {
+    return unknown();
+  }
   FactValue value = yes(
       fmt::format("{}: {} of {} are slow, down to {:.3g} GB/s where others reach {:.3g}",
                   suspects_text(answer.explained, " and "), answer.slow.size(),
                   plural(answer.slow.size() + answer.fast.size() + answer.unclear.size(), "run"),
                   answer.lowest, answer.beside));
+  constexpr int64_t kLeastBytes = int64_t{1} << 20;  // Below, it is latency that differs.
   for (const Measurement& one : measurements(job)) {
-    const auto touches = [&](const Suspect& suspect) {
+    const bool shows = std::ranges::any_of(answer.explained, [&](const Suspect& suspect) {
       return std::ranges::find(one.hosts, suspect.host) != one.hosts.end();
-    };
-    const bool shows = std::ranges::any_of(answer.explained, touches) && !one.points.empty();
-    if (!shows || value.evidence.size() >= kMostNamed) continue;
-    value.evidence.push_back({one.points.back().where, one.points.back().text});
+    });
+    if (!shows || one.points.empty() || value.evidence.size() == kMostNamed) continue;
+    const MeasuredPoint& last = one.points.back();
+    if (last.bytes >= kLeastBytes && last.busbw() <= kSlowTo * answer.beside)
+      value.evidence.push_back({last.where, last.text});
   }
-  return value;
+  return value.evidence.empty() ? unknown() : value;
 }
 
 constexpr std::array kNodeSetFacts = {
