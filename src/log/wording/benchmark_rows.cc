@@ -240,9 +240,15 @@ bool recognise_param_row(std::string_view text, Message& message) {
 
 bool recognise_run_hosts(std::string_view text, Message& message) {
   constexpr size_t kLongest = 200;
-  constexpr std::string_view kFailures[] = {"lost",  "ail",     "rror", "down",
-                                            "refus", "unreach", "timed"};
-  return text.size() <= kLongest && !holds_one_of(text, kFailures) &&
+  // A heading speaks of a test, and not of hosts that are left out or do not answer.
+  constexpr std::string_view kTests[] = {"bandwidth", "latency",    "test",    "bench",
+                                         "pair",      "experiment", "between", "==="};
+  constexpr std::string_view kOthers[] = {"lost", "fail", "error", "down",   "refus", "unreach",
+                                          "time", "skip", "exclu", "drain",  "bad",   "hung",
+                                          "wait", "answ", "numb",  "without"};
+  if (text.size() > kLongest) return false;
+  const std::string lower = lower_case(text);
+  return holds_one_of(lower, kTests) && !holds_one_of(lower, kOthers) &&
          recognise_by<kPairHeading>(text, message);
 }
 

@@ -86,7 +86,9 @@ class BenchmarkReader {
     const Message message = parse_message(record);
     if (message.kind == nullptr || message.kind->library != Library::Benchmark) return;
     record_ = record;
-    if (message.kind->index != kKindIndex<BandwidthColumns>) title_.clear();
+    const bool is_between = message.kind->index == kKindIndex<BandwidthColumns> ||
+                            message.kind->index == kKindIndex<RunHosts>;
+    if (!is_between) title_.clear();
     take_one_of<BenchPayload, BenchDuration, BenchResult, BenchAverage, BenchHeading, BenchBusbw,
                 TorchBenchRow, DsBenchHeading, DsBenchRow, DsCommsHeading, DsCommsOp, DsCommsRow,
                 DsCommOp, ParamRow, OsuTitle, BandwidthColumns, BandwidthLine>(message);
@@ -350,11 +352,9 @@ class BenchmarkReader {
   std::vector<Measurement> all_;
   std::vector<size_t> trials_;  ///< Into all_.
   Table table_ = Table::None;
-  std::string columns_;      ///< The heading that came last.
-  std::string table_title_;  ///< Of the table below it; empty: none.
-  Operation table_op_ = Operation::Unknown;
-  std::string title_;  ///< Of the table whose heading comes next.
-  Operation title_op_ = Operation::Unknown;
+  std::string columns_;                  ///< The heading that came last.
+  std::string table_title_;              ///< Of the table below it; empty: none.
+  std::string title_;                    ///< Of the table whose heading comes next.
   int64_t payload_ = -1;                 ///< Bytes of each trial, where rows do not say.
   bool in_summary_ = false;              ///< An operation was named below the heading.
   std::string seconds_;                  ///< Of the duration before, as printed.

@@ -392,29 +392,39 @@ void add_communicator(const Job& job, const std::vector<SourceRef>& begins, bool
 //
 //   Latency and bandwidth for nodes node1 node2
 
-/// Measurements that name none get those of the last line above them that does.
-void add_hosts_of_lines(const Job& job, std::vector<Measurement>& all) {
-  std::map<std::pair<int64_t, SourceRef>, std::set<std::string>> lines;
+/// Measurements that name none get those of the heading right above them. `all` in input order.
+void add_hosts_of_headings(const Job& job, std::vector<Measurement>& all) {
+  constexpr uint64_t kFarthest = 100;  // Lines: a table of latencies may stand between.
+  constexpr int kMostTables = 2;       // Bandwidth one way and both ways.
+  struct Heading {
+    std::set<std::string> hosts;
+    uint64_t line = 0;
+    int tables = 0;
+  };
+  std::map<std::pair<int64_t, SourceRef>, Heading> headings;
   for (const SpeakerLog& log : job.logs) {
     for (const Record record : log.benchmarks->kept) {
       if (record.kind() != kKindIndex<RunHosts>) continue;
       const Message message = parse_message(record);
       const auto said = read_message<RunHosts>(message);
-      lines.emplace(std::pair(input_number(job, record.where), record.where),
-                    std::set<std::string>{std::string(said.first), std::string(said.second)});
+      headings.emplace(std::pair(input_number(job, record.where), record.where),
+                       Heading{{std::string(said.first), std::string(said.second)},
+                               file_line(job, record.where).line});
     }
   }
   for (Measurement& one : all) {
-    if (!one.hosts.empty() || one.in_training) continue;
     const int64_t input = input_number(job, one.first);
-    const auto behind = lines.lower_bound({input, one.first});
-    if (behind == lines.begin() || std::prev(behind)->first.first != input) continue;
-    const std::set<std::string>& hosts = std::prev(behind)->second;
-    const auto count = static_cast<int>(hosts.size());
-    const bool fits = (one.nhosts < 0 || one.nhosts == count) &&
-                      (one.nranks < 0 || one.nranks >= count) && count > 1;
-    if (!fits) continue;
-    one.hosts.assign(hosts.begin(), hosts.end());
+    const auto behind = headings.lower_bound({input, one.first});
+    if (behind == headings.begin() || std::prev(behind)->first.first != input) continue;
+    Heading& heading = std::prev(behind)->second;
+    const auto count = static_cast<int>(heading.hosts.size());
+    const bool is_below = ++heading.tables <= kMostTables &&
+                          file_line(job, one.first).line - heading.line <= kFarthest;
+    const bool fits = one.hosts.empty() && !one.in_training && count > 1 &&
+                      (one.nhosts < 0 || one.nhosts == count) &&
+                      (one.nranks < 0 || one.nranks >= count);
+    if (!is_below || !fits) continue;
+    one.hosts.assign(heading.hosts.begin(), heading.hosts.end());
     one.nhosts = count;
   }
 }
@@ -435,8 +445,8 @@ std::vector<Measurement> derive_measurements(const Job& job) {
   for (Measurement& measurement : all) {
     add_communicator(job, begins, files.size() == 1, measurement);
   }
-  add_hosts_of_lines(job, all);
   std::ranges::stable_sort(all, {}, &Measurement::first);
+  add_hosts_of_headings(job, all);
   return all;
 }
 

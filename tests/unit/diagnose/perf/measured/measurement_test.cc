@@ -287,6 +287,30 @@ TEST(Measurements, NoCutOfALogThrows) {
   for (size_t size = 0; size < log.size(); size += 7) texts_of(log.substr(0, size));
 }
 
+/// A table of OSU's under `heading`.
+std::string osu_table(const std::string& heading) {
+  return heading +
+         "\n# OSU MPI-CUDA Bandwidth Test v7.1\n# Size      Bandwidth (MB/s)\n"
+         "2097152     9950.00\n4194304     9960.00\n";
+}
+
+TEST(Measurements, HostsAreThoseOfTheHeadingRightAboveTheTable) {
+  EXPECT_EQ(texts_of(osu_table("Latency and bandwidth for nodes n1 n2")),
+            "? -1 ranks 2 hosts, 2 sizes, 9.96 at 4194304");
+  EXPECT_EQ(texts_of(osu_table("=== hosts: n1 <-> n2 ===")),
+            "? -1 ranks 2 hosts, 2 sizes, 9.96 at 4194304");
+  for (const std::string_view other :
+       {"Excluding nodes n1 n2 from the test", "link down between nodes n1 and n2",
+        "Testing nodes N1 N2", "test: waiting for nodes n1 and n2", "Testing node n1"}) {
+    EXPECT_EQ(texts_of(osu_table(std::string(other))),
+              "? -1 ranks -1 hosts, 2 sizes, 9.96 at 4194304")
+        << other;
+  }
+  std::string far = "Bandwidth test for nodes n1 n2\n";
+  for (int i = 0; i < 120; ++i) far += "loading\n";
+  EXPECT_EQ(texts_of(osu_table(far)), "? -1 ranks -1 hosts, 2 sizes, 9.96 at 4194304");
+}
+
 TEST(RankCount, OneRowTellsAsMuchAsItsDigits) {
   // 2 (n - 1) / n of 128 ranks; and of 1440, which five digits leave open by a few dozen.
   EXPECT_EQ(ranks_by_row(Operation::AllReduce, 17179869184, "92173", "369.86"),
