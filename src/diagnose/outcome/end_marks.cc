@@ -15,6 +15,8 @@
 namespace ncclog {
 namespace {
 
+constexpr std::string_view kNodeLost = "the scheduler lost one of its nodes";
+
 /// The last line of kind T that is kept.
 template <typename T>
 Record last_of(const Job& job) {
@@ -221,7 +223,7 @@ class MarkCollector {
       if (!said.message.type.ends_with("KeyboardInterrupt")) return;
       add_process(said.process, EndState::Stopped, "was interrupted (SIGINT)", said.record());
     });
-    add_all<NodeFailed>(EndState::Failed, "the scheduler lost one of its nodes");
+    add_all<NodeFailed>(EndState::Failed, kNodeLost);
     add_all<TreeKilled>(EndState::Failed, "a process failed, and the others were ended");
     add_all<EngineWatchdogTimeout>(EndState::Failed, "the server's own watchdog ended it");
     add_all<JaxTasksLost>(EndState::Failed, "the coordination service lost a task");
@@ -314,22 +316,9 @@ class MarkCollector {
 
   void add_schedulers() {
     add_pods();
-    // Of the lines of a job and its steps one alone may have the reason.
-    std::string reason;
     for_each_said<JobCancelled>(job_, [&](const auto& said) {
-      const size_t at = said.message.text.find(" DUE TO ");
-      if (at != said.message.text.npos && reason.empty()) reason = said.message.text.substr(at);
-    });
-    for_each_said<JobCancelled>(job_, [&](const auto& said) {
-      const auto says = [&](std::string_view why) { return reason.find(why) != reason.npos; };
-      if (says("DUE TO NODE FAIL"))
-        return add(EndState::Failed, -1, "the scheduler lost one of its nodes", said.record());
-      add(EndState::Stopped, -1,
-          says("DUE TO TIME LIMIT")    ? "the scheduler ended the job at its time limit"
-          : says("DUE TO PREEMPTION")  ? "the scheduler took the job's hosts for another one"
-          : says("DUE TO JOB REQUEUE") ? "the scheduler put the job back into its queue"
-                                       : "the scheduler cancelled " + cancelled_words(said.message),
-          said.record());
+      const std::string words = cancelled_words(job_, said.message);
+      add(words == kNodeLost ? EndState::Failed : EndState::Stopped, -1, words, said.record());
     });
     for_each_said<BatchState>(job_, [&](const auto& said) {
       const BatchState& batch = said.message;
@@ -350,10 +339,42 @@ class MarkCollector {
 
 }  // namespace
 
-std::string cancelled_words(const JobCancelled& line) {
+/// "78" of "JOB 78", "STEP 78.3" and "STEP 78.batch".
+static std::string_view job_number(const JobCancelled& line) {
+  const size_t begin = line.job.find_first_of("0123456789");
+  if (begin == line.job.npos) return {};
+  const size_t end = line.job.find_first_not_of("0123456789", begin);
+  return line.job.substr(begin, end == line.job.npos ? end : end - begin);
+}
+
+/// By the job's number, why Slurm says that it cancelled it: of a job's lines and its steps' one alone
+/// may have the reason.
+static std::map<std::string, std::string> find_reasons(const Job& job) {
+  std::map<std::string, std::string> reasons;
+  for_each_said<JobCancelled>(job, [&](const auto& said) {
+    const size_t at = said.message.text.find(" DUE TO ");
+    if (at != said.message.text.npos)
+      reasons.emplace(job_number(said.message), said.message.text.substr(at));
+  });
+  return reasons;
+}
+
+std::string cancelled_words(const Job& job, const JobCancelled& line) {
   constexpr std::string_view kStep = "STEP ";
-  return line.job.starts_with(kStep) ? "step " + to_valid_utf8(line.job.substr(kStep.size(), 32))
-                                     : "the job";
+  const auto& reasons = job.answers.of<&find_reasons>(job);
+  const auto known = reasons.find(std::string(job_number(line)));
+  const size_t own = line.text.find(" DUE TO ");
+  const std::string_view reason = own != line.text.npos    ? line.text.substr(own)
+                                  : known != reasons.end() ? std::string_view(known->second)
+                                                           : "";
+  const auto says = [&](std::string_view why) { return reason.starts_with(why); };
+  if (says(" DUE TO NODE FAIL")) return std::string(kNodeLost);
+  if (says(" DUE TO TIME LIMIT")) return "the scheduler ended the job at its time limit";
+  if (says(" DUE TO PREEMPTION")) return "the scheduler took the job's hosts for another one";
+  if (says(" DUE TO JOB REQUEUE")) return "the scheduler put the job back into its queue";
+  return line.job.starts_with(kStep)
+             ? "the scheduler cancelled step " + to_valid_utf8(line.job.substr(kStep.size(), 32))
+             : "the scheduler cancelled the job";
 }
 
 static std::vector<EndOf> collect_marks(const Job& job) { return MarkCollector(job).collect(); }

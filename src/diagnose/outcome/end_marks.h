@@ -42,8 +42,9 @@ struct EndOf {
   const Evidence& line() const { return evidence.front(); }
 };
 
-/// What Slurm cancelled: "the job", "step 77.0", which ends with its job, and also alone. Valid UTF-8.
-std::string cancelled_words(const JobCancelled& line);
+/// What Slurm says by that line, a clause with the reason that this or another line of the same job
+/// gives: "the scheduler ended the job at its time limit", "the scheduler cancelled step 77.0". Valid UTF-8.
+std::string cancelled_words(const Job& job, const JobCancelled& line);
 
 /// What lines say so, Finished, Failed or Stopped, in input order; but for the failures that
 /// processes report themselves. Owned by the job.

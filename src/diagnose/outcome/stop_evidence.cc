@@ -163,8 +163,7 @@ void find_deaths(const Job& job, Search& search) {
 
 void find_requests(const Job& job, Search& search) {
   for_each_said<JobCancelled>(job, [&](const Said<JobCancelled>& said) {
-    search.add(StopBy::Ended, "the scheduler cancelled " + cancelled_words(said.message),
-               evidence_of(said.record()));
+    search.add(StopBy::Ended, cancelled_words(job, said.message), evidence_of(said.record()));
   });
   search.add_told<LaunchStopped>(StopBy::Ended, "somebody or a limit ended the job");
   search.add_told<AgentSignalled>(StopBy::Ended, "the launcher was told to stop");

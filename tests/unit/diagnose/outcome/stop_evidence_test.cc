@@ -126,6 +126,17 @@ const StopRow kStops[] = {
      "rank 0 reports that ALLREDUCE timed out"},
     {"the scheduler",
      "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-01-05T12:00:00 DUE TO TIME LIMIT ***\n",
+     "the scheduler ended the job at its time limit"},
+    {"the scheduler, of a step by hand",
+     "slurmstepd: error: *** STEP 77.0 ON n1 CANCELLED AT 2026-01-05T12:00:00 ***\n",
+     "the scheduler cancelled step 77.0"},
+    {"the reason of a step, which the line of its job gives",
+     "slurmstepd: error: *** STEP 77.0 ON n1 CANCELLED AT 2026-01-05T12:00:00 ***\n"
+     "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-01-05T12:00:00 DUE TO PREEMPTION ***\n",
+     "the scheduler took the job's hosts for another one"},
+    {"not that of another job",
+     "slurmstepd: error: *** JOB 78 ON n1 CANCELLED AT 2026-01-05T12:00:00 ***\n"
+     "slurmstepd: error: *** JOB 79 ON n1 CANCELLED AT 2026-01-05T12:00:00 DUE TO TIME LIMIT ***\n",
      "the scheduler cancelled the job"},
 };
 
