@@ -190,7 +190,10 @@ bool RecordJoiner::add_wrapped(const Line& line, int lines) {
     return true;
   }
   // As wide as the one before it: the terminal ends there, and the message does not.
-  if (line.text.size() != width_ || held_.pieces >= kMaxPieces) return false;
+  constexpr std::string_view kLong = "Watchdog caught collective operation timeout";
+  const std::string joined = held_.text + std::string(line.text);
+  if (line.text.size() != width_ || held_.pieces >= kMaxPieces || joined.find(kLong) == joined.npos)
+    return false;
   held_.append(line.text, lines);
   return true;
 }

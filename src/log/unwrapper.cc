@@ -416,8 +416,10 @@ std::string_view without_line_end(std::string_view text) {
 std::string prefix_of_any_text(std::string_view text, const Prefix& prefix) {
   if (text.empty() || parse_prefix(std::string(text) + "x").length == text.size())
     return std::string(text);
-  if (!prefix.host.empty()) return fmt::format("[pod/{}/-] ", prefix.host);
-  return prefix.task >= 0 ? fmt::format("{}: ", prefix.task) : std::string();
+  std::string certain;
+  if (!prefix.host.empty()) certain = fmt::format("[pod/{}/-] ", prefix.host);
+  if (prefix.task >= 0) certain += fmt::format("{}: ", prefix.task);
+  return certain;
 }
 
 }  // namespace

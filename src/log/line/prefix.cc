@@ -439,10 +439,10 @@ bool is_replica(Attempt& it) {
 
 /// milabench's "BENCHMARK.NODE.TAG [stderr] ".
 bool is_place_of_milabench(Attempt& it) {
+  const size_t node = it.word.find('.') + 1;
   const size_t tag = it.word.rfind('.');
-  const size_t node = tag == it.word.npos || tag == 0 ? it.word.npos : it.word.rfind('.', tag - 1);
-  if (node == it.word.npos) return false;
-  it.prefix.host = it.word.substr(node + 1, tag - node - 1);
+  if (node == 0 || tag <= node || !looks_like_host(it.word.substr(node, tag - node))) return false;
+  it.prefix.host = it.word.substr(node, tag - node);
   return true;
 }
 

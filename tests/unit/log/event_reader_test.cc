@@ -181,6 +181,22 @@ TEST(RecordJoiner, JoinsAFrameworkRecordThatATerminalCut) {
             (Records{"1+1: " + begin + stuck, "2+1: node:1:2 [0] NCCL INFO x"}));
 }
 
+TEST(RecordJoiner, JoinsAWorkThatATerminalCutTwice) {
+  const std::string whole =
+      "[rank1]:[E424 01:17:25.031948957 ProcessGroupNCCL.cpp:1895] [PG ID 0 PG GUID 0(default_pg) "
+      "Rank 1] Process group watchdog thread terminated with exception: [Rank 1] Watchdog caught "
+      "collective operation timeout: WorkNCCL(SeqNum=4, OpType=BROADCAST, NumelIn=7, NumelOut=7, "
+      "Timeout(ms)=1800000) ran for 1800010 milliseconds before timing out.";
+  const size_t width = 137;
+  EXPECT_EQ(
+      joined_lines({whole.substr(0, width), whole.substr(width, width), whole.substr(2 * width)}),
+      (Records{"1+3: " + whole}));
+  // What is as wide by accident stays a line of its own.
+  const std::string begin = whole.substr(0, width);
+  const std::string other(width, 'x');
+  EXPECT_EQ(joined_lines({begin, other}), (Records{"1+1: " + begin, "2+1: " + other}));
+}
+
 TEST(RecordJoiner, JoinsBehindTheSamePrefixOnly) {
   EXPECT_EQ(joined_lines({"3: node:1:2 [1] a.cc:9", "3: NCCL WARN x", "3: y"}),
             (Records{"1+3: 3: node:1:2 [1] a.cc:9 NCCL WARN x y"}));
@@ -350,6 +366,14 @@ TEST(HeadedTable, ARowOfNumbersIsOneBelowAHeadingOnly) {
   EXPECT_EQ(meanings(heading + "1.00      121.5"), "bandwidth_columns") << "a cell is lost";
   EXPECT_EQ(meanings(heading + "--------\n\n1.00      121.5         14.41"),
             "bandwidth_columns, bandwidth_row");
+}
+
+TEST(HeadedTable, RowsOfTimesAloneAreNoBandwidth) {
+  const std::string times = "# Size          Latency (us)\n";
+  EXPECT_EQ(meanings(times + "4194304               493.41"), "bandwidth_columns");
+  EXPECT_EQ(meanings("# Size      Bandwidth (MB/s)\n1048576       9906.17\n" + times +
+                     "4194304               493.41"),
+            "bandwidth_columns, bandwidth_row, bandwidth_columns");
 }
 
 TEST(HeadedTable, EndsWhereOthersSpeakForLong) {

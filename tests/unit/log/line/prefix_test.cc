@@ -214,6 +214,16 @@ TEST(ParsePrefix, KeepsRaysAddressOfARemoteNode) {
   EXPECT_EQ(parse_prefix("(W pid=5, ip=10.0.0.7) text").address, "10.0.0.7");
 }
 
+TEST(ParsePrefix, TakesNoTaskForAHost) {
+  const std::string uuid = "0f8fad5b-d9cb-469f-a165-70867728950e";
+  EXPECT_EQ(parse_prefix("[" + uuid + "] [rank3]: text").host, "");
+  EXPECT_EQ(parse_prefix("[" + uuid + "] [rank3]: text").rank, 3);
+  EXPECT_EQ(parse_prefix(uuid + " started now").host, "");
+  EXPECT_EQ(parse_prefix("[177/train/578 (pid 28936)] [" + uuid + "] NCCL INFO x").host, "");
+  EXPECT_EQ(parse_prefix("llm.node-3.nolog [stderr] text").host, "node-3");
+  EXPECT_EQ(parse_prefix("my.app.log [stderr] text").host, "");
+}
+
 TEST(ParsePrefix, KeepsTimeAndStream) {
   const Prefix cri = parse_prefix("2026-01-05T12:00:00.1Z stderr F [1,3]<stdout>:text");
   EXPECT_EQ(cri.time, "2026-01-05T12:00:00.1Z");
