@@ -538,7 +538,7 @@ std::set<int> ranks_giving_up(const Job& job, const TimedOutWork& work) {
 /// "ranks 1,2", "7 of 8 ranks"; empty: unknown.
 std::string giving_up_phrase(const Job& job, const std::set<int>& ranks) {
   constexpr size_t kLongest = 24;
-  const std::string names = ranks.empty() ? "" : ranks_phrase({ranks.begin(), ranks.end()});
+  std::string names = ranks.empty() ? "" : ranks_phrase({ranks.begin(), ranks.end()});
   const auto all = static_cast<size_t>(is_size_told(job) ? std::max(job.nranks.value_or(0), 0) : 0);
   if (ranks.size() > 2 && ranks.size() == all) return fmt::format("all {} ranks", all);
   if (names.size() <= kLongest) return names;
