@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/text.h"
+#include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
 #include "log/line/words.h"
-#include "model/derive/steps.h"
 
 namespace ncclog {
 namespace {
@@ -254,7 +254,7 @@ std::string headline_of(const Finding& finding) {
 std::string ranks_in_headline(const Job& job, const std::vector<int>& ranks) {
   constexpr size_t kLongest = 24;
   std::string names = ranks_phrase(ranks);
-  const int64_t all = is_size_told(job) ? job.nranks.value_or(0) : 0;
+  const int64_t all = told_ranks(job);
   if (ranks.size() > 2 && std::ssize(ranks) == all) return fmt::format("all {} ranks", all);
   if (names.size() <= kLongest) return names;
   return std::ssize(ranks) < all ? fmt::format("{} of {} ranks", ranks.size(), all)

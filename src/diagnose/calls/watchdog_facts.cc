@@ -34,7 +34,6 @@
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/messages.h"
 #include "log/wording/other_programs.h"
-#include "model/derive/steps.h"
 
 namespace ncclog {
 namespace {
@@ -539,7 +538,7 @@ std::set<int> ranks_giving_up(const Job& job, const TimedOutWork& work) {
 std::string giving_up_phrase(const Job& job, const std::set<int>& ranks) {
   constexpr size_t kLongest = 24;
   std::string names = ranks.empty() ? "" : ranks_phrase({ranks.begin(), ranks.end()});
-  const auto all = static_cast<size_t>(is_size_told(job) ? std::max(job.nranks.value_or(0), 0) : 0);
+  const auto all = static_cast<size_t>(told_ranks(job));
   if (ranks.size() > 2 && ranks.size() == all) return fmt::format("all {} ranks", all);
   if (names.size() <= kLongest) return names;
   return all == 0 ? fmt::format("{} ranks", ranks.size())
