@@ -217,7 +217,7 @@ FactValue slow_hosts(const Job& job, const Instance&) {
 }
 
 constexpr std::array kNodeSetFacts = {
-    // Runs over several sets of hosts show which host, link or rail is slow.
+    // Runs over several sets of hosts show which few hosts are slow.
     job_fact("job.slow_hosts", slow_hosts),
 };
 
