@@ -364,7 +364,7 @@ FactValue first_status(const Job& job) {
     value.evidence = {evidence_of(said.record())};
   });
   for_each_said<WatchdogTerminated>(job, [&](const Said<WatchdogTerminated>& said) {
-    if (value.known() || said.message.reason.find(kCutTimeout) == said.message.reason.npos) return;
+    if (value.known() || said.message.error.find(kCutTimeout) == said.message.error.npos) return;
     const int rank = rank_of(job, said.process, said.header());
     value.value = fmt::format("A work timed out{}; its line is cut before the operation",
                               rank < 0 ? "" : fmt::format(" on rank {}", rank));

@@ -200,7 +200,7 @@ void add_quoted_timeouts(const Job& job, WorkList& works) {
     add_quoted(said, rank >= 0 ? rank : said.message.rank, said.message.reason, works);
   });
   for_each_said<WatchdogTerminated>(job, [&](const Said<WatchdogTerminated>& said) {
-    add_quoted(said, rank_of(job, said.process, said.header()), said.message.reason, works);
+    add_quoted(said, rank_of(job, said.process, said.header()), said.message.error, works);
   });
   if (!works.works.empty()) return;  // The same process has said it before it ended.
   for_each_said<CppWhat>(job, [&](const Said<CppWhat>& said) {
