@@ -59,7 +59,7 @@ std::optional<Evidence> first_lost_peer(const Job& job) {
   for_each_said<SocketTransferFailed>(job, [&](const auto& said) {
     if (is_reset(said.message.error)) add(said.record());
   });
-  for_each_said<WorkException, NcclException>(job, [&](const auto& said) {
+  for_each_said<WorkException, WatchdogTerminated, NcclException>(job, [&](const auto& said) {
     if (said.message.error.find("remote process exited") != std::string_view::npos)
       add(said.record());
   });
@@ -80,7 +80,8 @@ FactValue lost_peers(const Job& job, const Instance&) {
     LineTime& known = times[said.process];
     if (time.known() && (!known.known() || time.nanoseconds < known.nanoseconds)) known = time;
   };
-  for_each_said<PeerClosed, SocketTransferFailed, WorkException, NcclException>(job, note_time);
+  for_each_said<PeerClosed, SocketTransferFailed, WorkException, WatchdogTerminated, NcclException>(
+      job, note_time);
   std::vector<Loss> losses;
   const auto add = [&](const auto& said) {
     if (is_of_own_proxy(job, said.process, said.record())) return;
@@ -146,7 +147,7 @@ FactValue remote_end(const Job& job, const Instance&) {
   if (warns_of_anything(job)) return unknown();
   std::set<int> ranks;
   FactValue value = yes({});
-  for_each_said<WorkException, NcclException, NcclTestsFailure>(job, [&](const auto& said) {
+  for_each_said<WorkException, WatchdogTerminated, NcclException, NcclTestsFailure>(job, [&](const auto& said) {
     const bool is_one = said.message.error.find("remote process exited") != std::string_view::npos;
     if (!is_one || went_on(job, said.record().where)) return;
     int rank = rank_of(job, said.process, said.header());
@@ -474,19 +475,40 @@ FactValue raised_long_before(const Job& job, const Instance&) {
   return exceptions_answer(job, outlived_exceptions(job));
 }
 
-/// The worker that torchrun saw fail, where nothing else names a process: " (local rank 0, pid 2019,
-/// ended with exit code -6)".
+/// The workers that torchrun, or else the tasks that srun, saw fail alike, where nothing else names a
+/// process: " (local rank 0, pid 2019, exit code -6)", " (ranks 0,1, exit code 85)", " (task 3 on n7,
+/// exit code 1)".
 FactValue failed_worker(const Job& job, const Instance&) {
-  std::optional<ExitReport> failed;
+  std::vector<ExitReport> workers;
+  std::vector<ExitReport> tasks;
   for (const ExitReport& exit : exit_reports(job)) {
-    if (local_rank_in(exit) < 0 || exit.is_requested() || exit.exitcode == 0) continue;
-    if (failed) return unknown();
-    failed = exit;
+    if (exit.is_requested() || exit.exitcode.value_or(0) == 0) continue;
+    const bool is_task = exit.ended.pid < 0 && exit.ended.rank >= 0 && !exit.ended.host.empty();
+    if (local_rank_in(exit) >= 0) workers.push_back(exit);
+    if (is_task) tasks.push_back(exit);
   }
-  if (!failed || std::ranges::any_of(job.processes, is_named)) return unknown();
-  return yes(fmt::format(" (local rank {}, pid {}, exit code {})", local_rank_in(*failed),
-                         failed->ended.pid, *failed->exitcode),
-             {evidence_of(failed->record)});
+  const std::vector<ExitReport>& failed = workers.empty() ? tasks : workers;
+  if (failed.empty() || std::ranges::any_of(job.processes, is_named)) return unknown();
+  const ExitReport& first = failed.front();
+  FactValue value = yes({});
+  std::set<int> ranks;
+  for (const ExitReport& exit : failed) {
+    if (exit.exitcode != first.exitcode) return unknown();
+    ranks.insert(exit.ended.rank);
+    value.evidence.push_back(evidence_of(exit.record));
+  }
+  if (failed.size() > 1) {
+    if (ranks.contains(-1) || ranks.size() != failed.size()) return unknown();
+    value.what = fmt::format(" ({} {}, exit code {})", workers.empty() ? "tasks" : "ranks",
+                             short_ranges(std::vector(ranks.begin(), ranks.end())), *first.exitcode);
+  } else if (workers.empty()) {
+    value.what = fmt::format(" (task {} on {}, exit code {})", first.ended.rank,
+                             to_valid_utf8(first.ended.host), *first.exitcode);
+  } else {
+    value.what = fmt::format(" (local rank {}, pid {}, exit code {})", local_rank_in(first),
+                             first.ended.pid, *first.exitcode);
+  }
+  return value;
 }
 
 /// " torchrun starts all workers again after that; 2 of 3 attempts are left.": its last word on it.

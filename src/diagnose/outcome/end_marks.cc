@@ -244,7 +244,12 @@ class MarkCollector {
                                                  : EndState::Failed;
     const bool is_nameless = exit.ended.pid < 0 && exit.ended.rank < 0;
     if (is_nameless && exit.exitcode == 0) return add_weak("a command " + words, exit.record);
-    add_process(process_of(job_, exit.ended.pid, exit.ended.rank), state, words, exit.record);
+    const int process = process_of(job_, exit.ended.pid, exit.ended.rank);
+    // A launcher ends the others once one has failed.
+    const bool is_rank = process >= 0 && nth_process(job_, process).rank >= 0;
+    const bool follows = state == EndState::Stopped && !is_rank &&
+                         first_failed_exits(job_).contains(exit.record.where.unit);
+    if (!follows) add_process(process, state, words, exit.record);
   }
 
   /// Of one task alone it is the job's end, else that of the rank of the same number.
@@ -318,6 +323,7 @@ class MarkCollector {
     add_pods();
     for_each_said<JobCancelled>(job_, [&](const auto& said) {
       const std::string words = cancelled_words(job_, said.message);
+      if (is_kill_on_bad_exit(job_, said)) return;
       add(words == kNodeLost ? EndState::Failed : EndState::Stopped, -1, words, said.record());
     });
     for_each_said<BatchState>(job_, [&](const auto& said) {
@@ -375,6 +381,13 @@ std::string cancelled_words(const Job& job, const JobCancelled& line) {
   return line.job.starts_with(kStep)
              ? "the scheduler cancelled step " + to_valid_utf8(line.job.substr(kStep.size(), 32))
              : "the scheduler cancelled the job";
+}
+
+bool is_kill_on_bad_exit(const Job& job, const Said<JobCancelled>& line) {
+  if (!cancelled_words(job, line.message).starts_with("the scheduler cancelled")) return false;
+  const auto& failed = first_failed_exits(job);
+  const auto exit = failed.find(line.where().unit);
+  return exit != failed.end() && exit->second < line.where();
 }
 
 static std::vector<EndOf> collect_marks(const Job& job) { return MarkCollector(job).collect(); }

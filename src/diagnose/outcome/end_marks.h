@@ -46,6 +46,9 @@ struct EndOf {
 /// gives: "the scheduler ended the job at its time limit", "the scheduler cancelled step 77.0". Valid UTF-8.
 std::string cancelled_words(const Job& job, const JobCancelled& line);
 
+/// Slurm gives no reason, and a task had failed before, in the same file: srun ends its step then.
+bool is_kill_on_bad_exit(const Job& job, const Said<JobCancelled>& line);
+
 /// What lines say so, Finished, Failed or Stopped, in input order; but for the failures that
 /// processes report themselves. Owned by the job.
 const std::vector<EndOf>& end_marks(const Job& job);

@@ -176,4 +176,18 @@ std::vector<ExitReport> exit_reports(const Job& job) {
   return job.answers.of<&find_exit_reports>(job);
 }
 
+static std::map<uint64_t, SourceRef> find_first_failed_exits(const Job& job) {
+  std::map<uint64_t, SourceRef> first;
+  for (const ExitReport& exit : exit_reports(job)) {
+    const int signal = exit.signal();
+    const bool is_own = signal > 0 ? signal != 9 : exit.exitcode.value_or(0) > 0;
+    if (is_own && !exit.is_requested()) first.emplace(exit.record.where.unit, exit.record.where);
+  }
+  return first;
+}
+
+const std::map<uint64_t, SourceRef>& first_failed_exits(const Job& job) {
+  return job.answers.of<&find_first_failed_exits>(job);
+}
+
 }  // namespace ncclog

@@ -8,6 +8,8 @@
 
 #pragma once
 
+#include <map>
+
 #include "diagnose/facts/fact.h"
 
 namespace ncclog {
@@ -38,5 +40,9 @@ int rank_of_file(const Job& job, SourceRef where);
 
 /// In input order. Who names nobody in a rank's own file speaks of that rank.
 std::vector<ExitReport> exit_reports(const Job& job);
+
+/// By unit, where a launcher first saw a task end with a status of its own, or by a signal that the
+/// program brings upon itself. Whoever is ended behind that is ended by its launcher.
+const std::map<uint64_t, SourceRef>& first_failed_exits(const Job& job);
 
 }  // namespace ncclog

@@ -163,6 +163,7 @@ void find_deaths(const Job& job, Search& search) {
 
 void find_requests(const Job& job, Search& search) {
   for_each_said<JobCancelled>(job, [&](const Said<JobCancelled>& said) {
+    if (is_kill_on_bad_exit(job, said)) return;
     search.add(StopBy::Ended, cancelled_words(job, said.message), evidence_of(said.record()));
   });
   search.add_told<LaunchStopped>(StopBy::Ended, "somebody or a limit ended the job");
