@@ -246,6 +246,16 @@ struct Filling {
   }
 };
 
+/// "local rank 3", where all lines shown stand behind that label of torchrun's; empty: they do not.
+std::string local_rank_of(const Finding& finding) {
+  std::set<int> ranks;
+  for (const Evidence& line : finding.evidence) ranks.insert(parse_prefix(line.text).local_rank);
+  const bool is_one = ranks.size() == 1 && *ranks.begin() >= 0;
+  return is_one && finding.evidence.size() < Finding::kMaxEvidence
+             ? fmt::format("local rank {}", *ranks.begin())
+             : std::string();
+}
+
 /// "rank 1 on trainbox (pid 88219; also ranks 2, 3)", as far as known.
 std::string subject_text(const Finding& finding, const Parties& parties) {
   const Subject& subject = finding.subject;
@@ -259,7 +269,10 @@ std::string subject_text(const Finding& finding, const Parties& parties) {
         *std::ranges::find_if(parties, [](const Subject& p) { return p.pid >= 0; });
     return fmt::format("process {}{}", only.pid, only.host.empty() ? "" : " on " + only.host);
   }
-  std::string text = subject.rank >= 0 ? fmt::format("rank {}", subject.rank) : "a process";
+  const std::string local = is_nobody ? local_rank_of(finding) : "";
+  std::string text = subject.rank >= 0 ? fmt::format("rank {}", subject.rank)
+                     : local.empty()   ? "a process"
+                                       : local;
   if (!subject.host.empty()) text += " on " + subject.host;
   std::vector<std::string> notes;
   if (subject.pid >= 0) notes.push_back(fmt::format("pid {}", subject.pid));
@@ -289,6 +302,7 @@ std::string subject_in_headline(const Job& job, const Finding& finding, const Pa
     if (pids.size() == 1) who = fmt::format("process {}", *pids.begin());
     if (pids.size() > 1) who = plural(std::ssize(pids), "process");
   }
+  if (who.empty() && hosts.empty()) who = local_rank_of(finding);
   if (who.empty()) {
     if (hosts.empty()) return "the program";
     return finding.hosts.size() == 1 ? "host " + hosts : hosts;

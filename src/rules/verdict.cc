@@ -70,8 +70,17 @@ void join_witnesses(std::vector<Finding>& findings) {
   for (Finding& finding : findings) finding.witness.clear();
 }
 
-/// What shows `one` came before what shows `other`: as lines of one process stand, or by the clocks
-/// on both.
+/// The whole seconds since the kernel started, of "[12345.678901] NVRM: …"; -1: no such stamp.
+int64_t uptime_of(std::string_view line) {
+  constexpr size_t kMicroseconds = 6;
+  const size_t dot = line.find('.');
+  const bool is_stamp = line.starts_with('[') && dot != line.npos &&
+                        line.find(']') == dot + 1 + kMicroseconds;
+  return is_stamp ? parse_int(trim(line.substr(1, dot - 1))).value_or(-1) : -1;
+}
+
+/// What shows `one` came before what shows `other`: as lines of one process or of one kernel stand, or
+/// by the clocks on both.
 bool came_first(const Finding& one, const Finding& other) {
   if (one.evidence.empty() || other.evidence.empty()) return false;
   const Evidence& line = one.evidence.front();
@@ -81,6 +90,11 @@ bool came_first(const Finding& one, const Finding& other) {
   const bool is_one_process = (a.pid >= 0 && a.pid == b.pid && a.host == b.host) ||
                               (a.prefix.rank >= 0 && a.prefix.rank == b.prefix.rank);
   if (line.where.unit == later.where.unit && is_one_process) return line.where < later.where;
+  const std::pair since_boot(uptime_of(line.text), uptime_of(later.text));
+  if (line.where.unit == later.where.unit && since_boot.first >= 0 && since_boot.second >= 0) {
+    return since_boot.first < since_boot.second ||
+           (since_boot.first == since_boot.second && line.where < later.where);
+  }
   return nanoseconds_between(line.text, later.text).value_or(0) > 0;
 }
 
