@@ -31,20 +31,24 @@ constexpr ColumnWord kColumnWords[] = {
 #include "log/wording/headed_tables.inc"
 };
 
-/// What stands before a unit in parentheses or behind an underscore: "size(MB)", "time_ms".
+/// The unit in parentheses, or behind an underscore, a blank or a stroke: "size(MB)", "time_ms", "size/MB".
 std::string_view unit_in(std::string_view name) {
   const size_t open = name.find_first_of("([");
   if (open != name.npos) {
     const size_t close = name.find_first_of(")]", open);
     return trim(name.substr(open + 1, close == name.npos ? close : close - open - 1));
   }
-  const size_t last = name.find_last_of("_ ");
   constexpr std::string_view kUnits[] = {
       "us", "ms", "s",   "usec", "msec", "B",   "bytes", "kb",   "mb",   "gb",   "KB",
       "MB", "GB", "KiB", "MiB",  "GiB",  "mib", "gib",   "GBps", "gbps", "Gbps", "GB/s"};
-  if (last == name.npos) return {};
-  const std::string_view end = name.substr(last + 1);
-  return equals_one_of(end, kUnits) ? end : std::string_view();
+  std::string_view longest;  // "busbw GB/s" ends with "s" as well.
+  for (const std::string_view unit : kUnits) {
+    const bool is_behind = name.size() > unit.size() && name.ends_with(unit) &&
+                           std::string_view("_ /").find(name[name.size() - unit.size() - 1]) !=
+                               std::string_view::npos;
+    if (is_behind && unit.size() > longest.size()) longest = unit;
+  }
+  return longest;
 }
 
 BandwidthColumn column_of(std::string_view name) {

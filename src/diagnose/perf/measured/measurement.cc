@@ -460,7 +460,7 @@ void RankRange::narrow_to(const RankRange& other) {
 int likeliest_in(const RankRange& range) {
   if (range.is_empty() || !range.is_bounded()) return -1;
   const int middle = range.least + (range.most - range.least) / 2;
-  for (const int whole : {8, 4, 2}) {
+  for (int whole = 4096; whole >= 2; whole /= 2) {
     const int below = middle / whole * whole;
     const int above = below + whole;
     const int nearest = middle - below <= above - middle ? below : above;

@@ -123,7 +123,7 @@ struct RankRange {
   bool operator==(const RankRange&) const = default;
 };
 
-/// The number in `range` that is likeliest: the multiple of 8, 4 or 2 next to its middle. -1: the
+/// The number in `range` that is likeliest: the multiple of the largest power of two next to its middle. -1: the
 /// range is empty or has no end.
 int likeliest_in(const RankRange& range);
 

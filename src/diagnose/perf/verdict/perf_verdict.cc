@@ -38,7 +38,11 @@ std::string reached_text(const JudgedCurve& judged) {
   const Operation op = judged.measurement.op;
   const Machine& machine = judged.machine;
   std::string text(op == Operation::Unknown ? "The test" : name_of(op));
-  if (machine.nranks > 0) text += fmt::format(" of {}", plural(machine.nranks, "rank"));
+  // Two decimals of both bandwidths tell a large number of ranks roughly.
+  constexpr int kMostExact = 64;
+  const bool is_rough = judged.measurement.nranks_by_ratio && machine.nranks > kMostExact;
+  if (machine.nranks > 0)
+    text += fmt::format(" of {}{}", is_rough ? "about " : "", plural(machine.nranks, "rank"));
   if (machine.nhosts > 0) text += fmt::format(" on {}", plural(machine.nhosts, "host"));
   if (judged.curve.best <= 0) return text;
   return fmt::format("{}: {} GB/s", text, bandwidth_text(judged.curve.best));
