@@ -197,14 +197,25 @@ FactValue rank_stuck(const Job& job, const Instance&) {
   for (const RankStacks* one : apart->others) ++others[last_words(*one)];
   const auto most =
       std::ranges::max_element(others, {}, [](const auto& other) { return other.second; });
-  value.what = fmt::format("{} while {} {} {}{}", few_of(words, kMostNamed, ", "),
+  const std::string there =
+      others.size() == 1 ? most->first
+                         : fmt::format("elsewhere, {} of them {}", most->second, most->first);
+  value.what = fmt::format("{} while {} {} {}", few_of(words, kMostNamed, ", "),
                            stacks_phrase(apart->others), apart->others.size() == 1 ? "was" : "were",
-                           most->first, others.size() > 1 ? " and elsewhere" : "");
+                           there);
   return value;
 }
 
-/// Threads of all stacks, and where they are in NCCL.
-struct ThreadsInNccl {
+/// A function of NCCL, or of MPI, whose calls wait for other ranks, too.
+bool is_of_collectives(const StackLine& line) {
+  constexpr std::string_view kBegins[] = {"nccl", "MPI", "PMPI_", "ompi_"};
+  return std::ranges::any_of(kBegins, [&](auto begin) { return line.function.starts_with(begin); }) ||
+         line.function == "persistentThread" ||
+         (line.file.starts_with("libnccl") && line.function != "??");
+}
+
+/// Threads of all stacks, and where they are in NCCL or MPI.
+struct ThreadsInCalls {
   int64_t threads = 0;
   /// "persistentThread", "ncclStrongStreamSynchronize of ncclCommAbort": the innermost function and the
   /// call of which it is.
@@ -212,9 +223,9 @@ struct ThreadsInNccl {
   bool has_native = false;  ///< A frame of C or C++ is among them.
 };
 
-ThreadsInNccl threads_in_nccl(std::span<const SpeakerLog> logs) {
-  ThreadsInNccl found;
-  std::string innermost;  // Of the thread at hand: where it is in NCCL, and of which call.
+ThreadsInCalls threads_in_calls(std::span<const SpeakerLog> logs) {
+  ThreadsInCalls found;
+  std::string innermost;  // Of the thread at hand: where it is, and of which call.
   std::string outermost;
   const auto note_thread = [&] {
     if (innermost.empty()) return;
@@ -239,10 +250,7 @@ ThreadsInNccl threads_in_nccl(std::span<const SpeakerLog> logs) {
         ++found.threads;
         is_open = true;
       }
-      const bool is_nccl = line.function.starts_with("nccl") ||
-                           line.function == "persistentThread" ||
-                           (line.file.starts_with("libnccl") && line.function != "??");
-      if (!is_open || line.kind != StackLine::Kind::Frame || !is_nccl) continue;
+      if (!is_open || line.kind != StackLine::Kind::Frame || !is_of_collectives(line)) continue;
       if (innermost.empty()) innermost = line.function;
       outermost = line.function;
     }
@@ -251,11 +259,11 @@ ThreadsInNccl threads_in_nccl(std::span<const SpeakerLog> logs) {
   return found;
 }
 
-/// Where threads of the one log are in calls of NCCL, but for those of its own that wait by design;
+/// Where threads of the one log are in calls of NCCL or MPI, but for those of its own that wait by design;
 /// empty: nowhere, or there are several logs, and whose the threads are is not known.
-std::string nccl_calls_in(const Job& job) {
+std::string calls_in(const Job& job) {
   if (job.logs.size() > 1) return {};
-  std::set<std::string> calls = threads_in_nccl(job.logs).calls;
+  std::set<std::string> calls = threads_in_calls(job.logs).calls;
   std::erase_if(calls, [](const std::string& call) {
     constexpr std::string_view kServants[] = {"roxy", "ncclRas", "bootstrap"};
     return call.find(" of ") == call.npos || holds_one_of(call, kServants);
@@ -278,11 +286,10 @@ std::string stacks_summary(const Job& job) {
   Members all;
   for (const RankStacks& one : rank_stacks(job)) all.push_back(&one);
   if (all.size() == 1) {
-    const std::string calls = nccl_calls_in(job);
-    return calls.empty()
-               ? fmt::format("the stack of {} alone accuses nobody", stacks_phrase(all))
-               : fmt::format("the stack of {} alone accuses nobody; a thread of it is in {}",
-                             stacks_phrase(all), calls);
+    const std::string calls = calls_in(job);
+    return fmt::format("the stack of {}, {}, alone accuses nobody{}", stacks_phrase(all),
+                       places.front().first,
+                       calls.empty() ? "" : "; a thread of it is in " + calls);
   }
   if (places.size() == 1) {
     return fmt::format("the stacks of {} are alike and accuse nobody: {}", stacks_phrase(all),
@@ -294,7 +301,7 @@ std::string stacks_summary(const Job& job) {
 
 std::string threads_summary(const Job& job) {
   if (!rank_stacks(job).empty()) return {};
-  const ThreadsInNccl found = threads_in_nccl(job.logs);
+  const ThreadsInCalls found = threads_in_calls(job.logs);
   if (found.threads == 0 || (found.calls.empty() && !found.has_native)) return {};
   if (found.calls.empty()) {
     return fmt::format(
@@ -302,6 +309,10 @@ std::string threads_summary(const Job& job) {
         plural(found.threads, "thread"));
   }
   const std::vector<std::string> names(found.calls.begin(), found.calls.end());
+  if (found.threads == 1 && names.front().find("roxy") == std::string::npos) {
+    return fmt::format("The stack of one thread, in {}, alone accuses nobody: it may wait for others.",
+                       names.front());
+  }
   return fmt::format(
       "Stacks of {}, of no main one, in {}: they accuse nobody, and an idle proxy waits by design.",
       plural(found.threads, "thread"), few_of(names, kMostNamed, ", "));
