@@ -709,7 +709,9 @@ FactValue bandwidth_seen(const Job& job, const Instance&) {
 std::string ran_phrase(const NcclTestsRun& run) {
   const std::string ranks = run.nranks < 0 ? "" : " on " + plural(run.nranks, "rank");
   std::vector<std::string> parts = {plural(std::ssize(run.rows), "row")};
-  if (run.validation == 0) {
+  if (run.rows.empty()) {
+    parts = {"no row that could be read"};
+  } else if (run.validation == 0) {
     parts.emplace_back("results not checked");
   } else if (run.out_of_bounds == 0) {
     parts.emplace_back("all results right");

@@ -201,13 +201,22 @@ std::optional<ExceptionLine> parse_exception(std::string_view text,
   return line;
 }
 
+/// "[enforce fail at inline_container.cc:659] . unexpected pos 64 vs 0" without the place in PyTorch's
+/// sources (CAFFE_ENFORCE).
+std::string_view without_enforcement(std::string_view said) {
+  constexpr std::string_view kEnd = "] . ";
+  if (!said.starts_with("[enforce fail at ")) return said;
+  const size_t end = said.find(kEnd);
+  return end == said.npos ? said : said.substr(end + kEnd.size());
+}
+
 /// Fields type, message. Refuses what a kind of its own knows better: NCCL's errors, out of memory,
 /// the store's errors.
 template <bool (*is_name)(std::string_view base)>
 bool recognise_exception(std::string_view text, Message& message) {
   const auto line = parse_exception(text, is_name);
   if (!line || is_of_nccl(line->said) || is_claimed(line->base, line->said)) return false;
-  return message.fill({{"type", line->type}, {"message", line->said}});
+  return message.fill({{"type", line->type}, {"message", without_enforcement(line->said)}});
 }
 
 /// Fields type, error.
