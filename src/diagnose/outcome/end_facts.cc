@@ -147,17 +147,19 @@ FactValue remote_end(const Job& job, const Instance&) {
   if (warns_of_anything(job)) return unknown();
   std::set<int> ranks;
   FactValue value = yes({});
-  for_each_said<WorkException, WatchdogTerminated, NcclException, NcclTestsFailure>(job, [&](const auto& said) {
-    const bool is_one = said.message.error.find("remote process exited") != std::string_view::npos;
-    if (!is_one || went_on(job, said.record().where)) return;
-    int rank = rank_of(job, said.process, said.header());
-    if constexpr (requires { said.message.host; }) {
-      if (rank < 0) rank = only_listed_rank(job, said.message.host);
-    }
-    value.evidence.push_back(evidence_of(said.record()));
-    if (ranks.insert(rank).second)
-      blame(rank < 0 ? said.process : process_of_rank(job, rank), rank, value);
-  });
+  for_each_said<WorkException, WatchdogTerminated, NcclException, NcclTestsFailure>(
+      job, [&](const auto& said) {
+        const bool is_one =
+            said.message.error.find("remote process exited") != std::string_view::npos;
+        if (!is_one || went_on(job, said.record().where)) return;
+        int rank = rank_of(job, said.process, said.header());
+        if constexpr (requires { said.message.host; }) {
+          if (rank < 0) rank = only_listed_rank(job, said.message.host);
+        }
+        value.evidence.push_back(evidence_of(said.record()));
+        if (ranks.insert(rank).second)
+          blame(rank < 0 ? said.process : process_of_rank(job, rank), rank, value);
+      });
   if (ranks.empty()) return unknown();
   const bool is_one_left =
       !ranks.contains(-1) && std::cmp_equal(job.nranks.value_or(0), ranks.size() + 1);
@@ -409,6 +411,18 @@ bool is_cleaning_up(const Job& job, const std::vector<Death>& killed) {
   };
   if (!raised.empty() && !any_said<OomKill>(job) && std::ranges::all_of(killed, is_after))
     return !killed.empty();
+  // "Killed" alone, behind what another one died of in the same file.
+  std::map<uint64_t, SourceRef> crashed;
+  for (const Death& crash : deaths_by(job, 11)) {
+    if (!went_on(job, crash.line.where)) crashed.emplace(crash.line.where.unit, crash.line.where);
+  }
+  const auto follows_crash = [&](const Death& death) {
+    const auto crash = crashed.find(death.line.where.unit);
+    return death.pid < 0 && death.rank < 0 && death.host.empty() && crash != crashed.end() &&
+           crash->second < death.line.where;
+  };
+  if (!killed.empty() && !any_said<OomKill>(job) && std::ranges::all_of(killed, follows_crash))
+    return true;
   if (!job.nranks || !any_said<WatchdogTimeout>(job)) return false;
   return killed.size() > 1 && killed.size() * 2 > static_cast<size_t>(*job.nranks);
 }
@@ -466,7 +480,12 @@ FactValue raised_first(const Job& job, const Instance&) {
     value.what = fmt::format("raised {}; {} raised, too, in an order that is not known", value.what,
                              plural(rivals, "other process"));
   } else {
-    value.what = (first.size() == 1 ? "failed first: " : "raised ") + value.what;
+    // Of one that failed alone nothing says that it was the first.
+    const auto is_other = [&](const Process& process) {
+      return &process != &nth_process(job, first.front().process) && complains(job, process);
+    };
+    const bool is_first = first.size() == 1 && std::ranges::any_of(job.processes, is_other);
+    value.what = (is_first ? "failed first: " : "raised ") + value.what;
   }
   return value;
 }
@@ -475,19 +494,21 @@ FactValue raised_long_before(const Job& job, const Instance&) {
   return exceptions_answer(job, outlived_exceptions(job));
 }
 
-/// The workers that torchrun, or else the tasks that srun, saw fail alike, where nothing else names a
-/// process: " (local rank 0, pid 2019, exit code -6)", " (ranks 0,1, exit code 85)", " (task 3 on n7,
-/// exit code 1)".
+/// Those whose end with the same status torchrun's table, torchrun, or srun tells, where nothing else
+/// names a process: " (ranks 0,1, exit code 85)", " (local rank 0, pid 2019, exit code -6)"; of srun's
+/// tasks the only one that failed, if it ended behind the exception: " (task 3 on n7, exit code 1)".
 FactValue failed_worker(const Job& job, const Instance&) {
+  std::vector<ExitReport> listed;
   std::vector<ExitReport> workers;
   std::vector<ExitReport> tasks;
   for (const ExitReport& exit : exit_reports(job)) {
     if (exit.is_requested() || exit.exitcode.value_or(0) == 0) continue;
-    const bool is_task = exit.ended.pid < 0 && exit.ended.rank >= 0 && !exit.ended.host.empty();
+    const bool is_named = exit.ended.rank >= 0 || !exit.ended.tasks.empty();
+    if (is_named && exit.ended.pid >= 0) listed.push_back(exit);
+    if (is_named && exit.ended.pid < 0) tasks.push_back(exit);
     if (local_rank_in(exit) >= 0) workers.push_back(exit);
-    if (is_task) tasks.push_back(exit);
   }
-  const std::vector<ExitReport>& failed = workers.empty() ? tasks : workers;
+  const auto& failed = !listed.empty() ? listed : !workers.empty() ? workers : tasks;
   if (failed.empty() || std::ranges::any_of(job.processes, is_named)) return unknown();
   const ExitReport& first = failed.front();
   FactValue value = yes({});
@@ -497,17 +518,24 @@ FactValue failed_worker(const Job& job, const Instance&) {
     ranks.insert(exit.ended.rank);
     value.evidence.push_back(evidence_of(exit.record));
   }
-  if (failed.size() > 1) {
-    if (ranks.contains(-1) || ranks.size() != failed.size()) return unknown();
-    value.what = fmt::format(" ({} {}, exit code {})", workers.empty() ? "tasks" : "ranks",
-                             short_ranges(std::vector(ranks.begin(), ranks.end())), *first.exitcode);
-  } else if (workers.empty()) {
-    value.what = fmt::format(" (task {} on {}, exit code {})", first.ended.rank,
-                             to_valid_utf8(first.ended.host), *first.exitcode);
-  } else {
+  if (!listed.empty()) {
+    value.what =
+        fmt::format(" ({}, exit code {})", ranks_phrase(std::vector(ranks.begin(), ranks.end())),
+                    *first.exitcode);
+    return value;
+  }
+  if (failed.size() > 1) return unknown();
+  if (!workers.empty()) {
     value.what = fmt::format(" (local rank {}, pid {}, exit code {})", local_rank_in(first),
                              first.ended.pid, *first.exitcode);
+    return value;
   }
+  const auto& raised = first_exceptions(job);
+  const bool follows =
+      !raised.empty() && is_before(job, raised.front().line.where, first.record.where);
+  if (!follows || first.ended.rank < 0) return unknown();
+  value.what = fmt::format(" (task {} on {}, exit code {})", first.ended.rank,
+                           to_valid_utf8(first.ended.host), *first.exitcode);
   return value;
 }
 

@@ -76,10 +76,7 @@ class MarkCollector {
           said.record());
     });
     for_each_said<LaunchStopped>(job_, [&](const auto& said) {
-      const std::string limit = to_valid_utf8(said.message.limit.substr(0, 64));
-      add(EndState::Stopped, -1,
-          limit.empty() ? "somebody ended the job" : "the scheduler ended the job: " + limit,
-          said.record());
+      add(EndState::Stopped, -1, stopped_words(said.message), said.record());
     });
     for_each_said<MlperfRunStop>(job_, [&](const auto& said) {
       // "aborted": the target was not reached in the epochs that were allowed.
@@ -247,8 +244,10 @@ class MarkCollector {
     const int process = process_of(job_, exit.ended.pid, exit.ended.rank);
     // A launcher ends the others once one has failed.
     const bool is_rank = process >= 0 && nth_process(job_, process).rank >= 0;
-    const bool follows = state == EndState::Stopped && !is_rank &&
-                         first_failed_exits(job_).contains(exit.record.where.unit);
+    const auto& failed = first_failed_exits(job_);
+    const auto before = failed.find(exit.record.where.unit);
+    const bool follows = state == EndState::Stopped && !is_rank && before != failed.end() &&
+                         before->second < exit.record.where;
     if (!follows) add_process(process, state, words, exit.record);
   }
 
@@ -383,11 +382,21 @@ std::string cancelled_words(const Job& job, const JobCancelled& line) {
              : "the scheduler cancelled the job";
 }
 
+std::string stopped_words(const LaunchStopped& line) {
+  if (!line.limit.empty())
+    return "the scheduler ended the job: " + to_valid_utf8(line.limit.substr(0, 64));
+  if (line.by.empty()) return "somebody ended the job";
+  const std::string by = line.by == "owner" ? "its owner" : to_valid_utf8(line.by.substr(0, 32));
+  return by + " ended the job";
+}
+
 bool is_kill_on_bad_exit(const Job& job, const Said<JobCancelled>& line) {
-  if (!cancelled_words(job, line.message).starts_with("the scheduler cancelled")) return false;
+  const std::string number(job_number(line.message));
+  const bool has_reason = job.answers.of<&find_reasons>(job).contains(number);
   const auto& failed = first_failed_exits(job);
   const auto exit = failed.find(line.where().unit);
-  return exit != failed.end() && exit->second < line.where();
+  return line.message.job.starts_with("STEP ") && !has_reason && exit != failed.end() &&
+         exit->second < line.where() && !went_on(job, exit->second);
 }
 
 static std::vector<EndOf> collect_marks(const Job& job) { return MarkCollector(job).collect(); }

@@ -46,7 +46,12 @@ struct EndOf {
 /// gives: "the scheduler ended the job at its time limit", "the scheduler cancelled step 77.0". Valid UTF-8.
 std::string cancelled_words(const Job& job, const JobCancelled& line);
 
-/// Slurm gives no reason, and a task had failed before, in the same file: srun ends its step then.
+/// What a launcher, PBS or LSF says by that line, a clause: "its owner ended the job", "the scheduler
+/// ended the job: walltime 3605 exceeded limit 3600". Valid UTF-8.
+std::string stopped_words(const LaunchStopped& line);
+
+/// Slurm ends a step without a reason behind a task that failed, in the same file: srun does so with
+/// --kill-on-bad-exit.
 bool is_kill_on_bad_exit(const Job& job, const Said<JobCancelled>& line);
 
 /// What lines say so, Finished, Failed or Stopped, in input order; but for the failures that

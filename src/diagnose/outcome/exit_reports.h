@@ -42,7 +42,7 @@ int rank_of_file(const Job& job, SourceRef where);
 std::vector<ExitReport> exit_reports(const Job& job);
 
 /// By unit, where a launcher first saw a task end with a status of its own, or by a signal that the
-/// program brings upon itself. Whoever is ended behind that is ended by its launcher.
+/// program brings upon itself. Whoever is ended behind that may be ended by its launcher.
 const std::map<uint64_t, SourceRef>& first_failed_exits(const Job& job);
 
 }  // namespace ncclog

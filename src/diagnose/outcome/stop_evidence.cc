@@ -166,7 +166,9 @@ void find_requests(const Job& job, Search& search) {
     if (is_kill_on_bad_exit(job, said)) return;
     search.add(StopBy::Ended, cancelled_words(job, said.message), evidence_of(said.record()));
   });
-  search.add_told<LaunchStopped>(StopBy::Ended, "somebody or a limit ended the job");
+  for_each_said<LaunchStopped>(job, [&](const Said<LaunchStopped>& said) {
+    search.add(StopBy::Ended, stopped_words(said.message), evidence_of(said.record()));
+  });
   search.add_told<AgentSignalled>(StopBy::Ended, "the launcher was told to stop");
 }
 

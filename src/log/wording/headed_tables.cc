@@ -31,22 +31,26 @@ constexpr ColumnWord kColumnWords[] = {
 #include "log/wording/headed_tables.inc"
 };
 
-/// The unit in parentheses, or behind an underscore, a blank or a stroke: "size(MB)", "time_ms", "size/MB".
+/// The unit in parentheses, or behind an underscore, a blank or a slash: "size(MB)", "time_ms",
+/// "size/MB". A view of `name` or of a literal.
 std::string_view unit_in(std::string_view name) {
   const size_t open = name.find_first_of("([");
   if (open != name.npos) {
     const size_t close = name.find_first_of(")]", open);
     return trim(name.substr(open + 1, close == name.npos ? close : close - open - 1));
   }
-  constexpr std::string_view kUnits[] = {
-      "us", "ms", "s",   "usec", "msec", "B",   "bytes", "kb",   "mb",   "gb",   "KB",
-      "MB", "GB", "KiB", "MiB",  "GiB",  "mib", "gib",   "GBps", "gbps", "Gbps", "GB/s"};
+  constexpr std::string_view kUnits[] = {"us",   "ms",   "s",     "usec",  "msec", "B",    "bytes",
+                                         "kb",   "mb",   "gb",    "KB",    "MB",   "GB",   "KiB",
+                                         "MiB",  "GiB",  "mib",   "gib",   "GBps", "gbps", "Gbps",
+                                         "GB/s", "MB/s", "MiB/s", "GiB/s", "Gb/s"};
   std::string_view longest;  // "busbw GB/s" ends with "s" as well.
   for (const std::string_view unit : kUnits) {
-    const bool is_behind = name.size() > unit.size() && name.ends_with(unit) &&
-                           std::string_view("_ /").find(name[name.size() - unit.size() - 1]) !=
-                               std::string_view::npos;
-    if (is_behind && unit.size() > longest.size()) longest = unit;
+    const bool is_behind =
+        name.size() > unit.size() && name.ends_with(unit) &&
+        std::string_view("_ /").find(name[name.size() - unit.size() - 1]) != std::string_view::npos;
+    // Samples are counted by the second.
+    const bool is_rate = is_behind && unit == "s" && name.ends_with("/s");
+    if (is_behind && !is_rate && unit.size() > longest.size()) longest = unit;
   }
   return longest;
 }

@@ -257,10 +257,23 @@ bool numbered_by_srun(const Job& job) {
   });
 }
 
+/// A torchrun behind a label lists workers of other ranks: the labels number nodes.
+bool labels_are_nodes(const Job& job) {
+  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
+    const auto& rows = log.records.kept(kKindIndex<FailureRank>);
+    return std::any_of(rows.begin(), rows.end(), [](const Record& record) {
+      const Event row = parse_record(record);
+      const int label = row.header.prefix.task;
+      return label >= 0 && read_message<FailureRank>(row.message).rank != label;
+    });
+  });
+}
+
 /// True if the numbers that launchers put in front of lines are ranks: NCCL or the framework gives
 /// somebody the same one, or they go up with the GPUs of a host, and nobody has another. With one
 /// task a node they are numbers of nodes.
 bool labels_are_ranks(const Job& job) {
+  if (labels_are_nodes(job)) return false;
   int world = 0;
   for (const SpeakerLog& log : job.logs) {
     const CommSegment* largest = largest_segment(log);
@@ -511,10 +524,14 @@ void add_other_speakers(Job& job, const ListedRanks& listed, bool has_labelled_r
   };
   if (std::ranges::all_of(job.logs, is_process)) return;
   Directory directory(job, listed);
+  const bool has_nodes = labels_are_nodes(job);
   for (size_t i = 0; i < job.logs.size(); ++i) {
     if (is_process(job.logs[i])) continue;
     const Speaker& speaker = job.logs[i].speaker;
-    const bool has_rank = has_labelled_ranks || !is_label_only(job.logs[i]);
+    const Prefix prefix = parse_prefix(job.logs[i].last_text);
+    const bool is_node =
+        has_nodes && prefix.task == speaker.rank && !prefix.rank_is_stated && speaker.rank >= 0;
+    const bool has_rank = has_labelled_ranks || (!is_node && !is_label_only(job.logs[i]));
     const int known = directory.find(job.logs[i], has_rank);
     if (known >= 0) {
       Process& process = job.processes[known];
