@@ -246,13 +246,15 @@ struct Filling {
   }
 };
 
-/// "local rank 3", where all lines shown stand behind that label of torchrun's; empty: they do not.
+/// "local rank 3", where all lines stand behind that label of torchrun's in one file; empty: they do
+/// not, or more of them may be than are shown.
 std::string local_rank_of(const Finding& finding) {
-  std::set<int> ranks;
-  for (const Evidence& line : finding.evidence) ranks.insert(parse_prefix(line.text).local_rank);
-  const bool is_one = ranks.size() == 1 && *ranks.begin() >= 0;
+  std::set<std::pair<uint64_t, int>> ranks;
+  for (const Evidence& line : finding.evidence)
+    ranks.emplace(line.where.unit, parse_prefix(line.text).local_rank);
+  const bool is_one = ranks.size() == 1 && ranks.begin()->second >= 0;
   return is_one && finding.evidence.size() < Finding::kMaxEvidence
-             ? fmt::format("local rank {}", *ranks.begin())
+             ? fmt::format("local rank {}", ranks.begin()->second)
              : std::string();
 }
 

@@ -95,20 +95,23 @@ size_t last_clause(std::string_view text, size_t most, std::span<const std::stri
   return last;
 }
 
+/// Characters of the longest word in a headline that is too long, and in one that so just fits.
+constexpr size_t kLongestWord = 40;
+constexpr size_t kShortenedWord = 28;
+
 /// A name of a file, a hash, an address may be longer than all that is said of it: its middle goes.
-std::string with_shorter_words(std::string_view text) {
-  constexpr size_t kLongest = 40;
+std::string with_shorter_words(std::string_view text, size_t longest) {
   std::string out;
   for (const std::string_view word : split_blanks(text)) {
     if (!out.empty()) out += ' ';
     const size_t length = characters(word);
-    if (length <= kLongest) {
+    if (length <= longest) {
       out += word;
       continue;
     }
-    out += word.substr(0, bytes_of(word, kLongest / 2 - 1));
+    out += word.substr(0, bytes_of(word, longest / 2 - 1));
     out += "…";
-    out += word.substr(bytes_of(word, length - kLongest / 2));
+    out += word.substr(bytes_of(word, length - longest / 2));
   }
   return out;
 }
@@ -207,7 +210,10 @@ std::string fitted_headline(std::string_view sentence, size_t room) {
     if (notes.empty()) break;
     text.erase(notes.back().begin - 1, notes.back().end - notes.back().begin + 1);
   }
-  if (!fits()) text = with_shorter_words(text);
+  if (!fits()) text = with_shorter_words(text, kLongestWord);
+  // Shorter words rather than a clause less: it may name the file that is missing.
+  std::string shorter = fits() ? text : with_shorter_words(text, kShortenedWord);
+  if (characters(shorter) <= room) text = std::move(shorter);
   if (!fits()) text = with_shorter_quotation(text, room);
   if (!fits()) {
     const size_t at = last_clause(text, bytes_of(text, room), listed_words("clause"));

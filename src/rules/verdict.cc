@@ -74,8 +74,8 @@ void join_witnesses(std::vector<Finding>& findings) {
 int64_t uptime_of(std::string_view line) {
   constexpr size_t kMicroseconds = 6;
   const size_t dot = line.find('.');
-  const bool is_stamp = line.starts_with('[') && dot != line.npos &&
-                        line.find(']') == dot + 1 + kMicroseconds;
+  const bool is_stamp =
+      line.starts_with('[') && dot != line.npos && line.find(']') == dot + 1 + kMicroseconds;
   return is_stamp ? parse_int(trim(line.substr(1, dot - 1))).value_or(-1) : -1;
 }
 
@@ -90,11 +90,10 @@ bool came_first(const Finding& one, const Finding& other) {
   const bool is_one_process = (a.pid >= 0 && a.pid == b.pid && a.host == b.host) ||
                               (a.prefix.rank >= 0 && a.prefix.rank == b.prefix.rank);
   if (line.where.unit == later.where.unit && is_one_process) return line.where < later.where;
+  // Where the seconds begin again below, it is another start or another host.
   const std::pair since_boot(uptime_of(line.text), uptime_of(later.text));
-  if (line.where.unit == later.where.unit && since_boot.first >= 0 && since_boot.second >= 0) {
-    return since_boot.first < since_boot.second ||
-           (since_boot.first == since_boot.second && line.where < later.where);
-  }
+  if (line.where.unit == later.where.unit && since_boot.first >= 0 && since_boot.second >= 0)
+    return line.where < later.where && since_boot.first <= since_boot.second;
   return nanoseconds_between(line.text, later.text).value_or(0) > 0;
 }
 
@@ -256,7 +255,8 @@ std::string counter_words(const Faultless& of) {
     return fmt::format("{} read once; those that tell of faults are all zero.",
                        plural(count, "counter"));
   }
-  return fmt::format("{} were read; none that tells of faults grew.", plural(count, "counter"));
+  return fmt::format("{} were read; none that tells of faults is known to have grown.",
+                     plural(count, "counter"));
 }
 
 /// Without a line that tells how the job fares, what is noted is all there is: "no problem" would be

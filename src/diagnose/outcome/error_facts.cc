@@ -710,7 +710,7 @@ std::string ran_phrase(const NcclTestsRun& run) {
   const std::string ranks = run.nranks < 0 ? "" : " on " + plural(run.nranks, "rank");
   std::vector<std::string> parts = {plural(std::ssize(run.rows), "row")};
   if (run.rows.empty()) {
-    parts = {"no row that could be read"};
+    parts = {"no row"};
   } else if (run.validation == 0) {
     parts.emplace_back("results not checked");
   } else if (run.out_of_bounds == 0) {

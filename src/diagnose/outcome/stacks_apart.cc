@@ -200,16 +200,17 @@ FactValue rank_stuck(const Job& job, const Instance&) {
   const std::string there =
       others.size() == 1 ? most->first
                          : fmt::format("elsewhere, {} of them {}", most->second, most->first);
-  value.what = fmt::format("{} while {} {} {}", few_of(words, kMostNamed, ", "),
-                           stacks_phrase(apart->others), apart->others.size() == 1 ? "was" : "were",
-                           there);
+  value.what =
+      fmt::format("{} while {} {} {}", few_of(words, kMostNamed, ", "),
+                  stacks_phrase(apart->others), apart->others.size() == 1 ? "was" : "were", there);
   return value;
 }
 
 /// A function of NCCL, or of MPI, whose calls wait for other ranks, too.
 bool is_of_collectives(const StackLine& line) {
   constexpr std::string_view kBegins[] = {"nccl", "MPI", "PMPI_", "ompi_"};
-  return std::ranges::any_of(kBegins, [&](auto begin) { return line.function.starts_with(begin); }) ||
+  return std::ranges::any_of(kBegins,
+                             [&](auto begin) { return line.function.starts_with(begin); }) ||
          line.function == "persistentThread" ||
          (line.file.starts_with("libnccl") && line.function != "??");
 }
@@ -259,15 +260,18 @@ ThreadsInCalls threads_in_calls(std::span<const SpeakerLog> logs) {
   return found;
 }
 
+/// A thread of NCCL's own, which waits by design, or one that is in no call from outside.
+bool is_servant(const std::string& call) {
+  constexpr std::string_view kServants[] = {"roxy", "ncclRas", "bootstrap"};
+  return call.find(" of ") == call.npos || holds_one_of(call, kServants);
+}
+
 /// Where threads of the one log are in calls of NCCL or MPI, but for those of its own that wait by design;
 /// empty: nowhere, or there are several logs, and whose the threads are is not known.
 std::string calls_in(const Job& job) {
   if (job.logs.size() > 1) return {};
   std::set<std::string> calls = threads_in_calls(job.logs).calls;
-  std::erase_if(calls, [](const std::string& call) {
-    constexpr std::string_view kServants[] = {"roxy", "ncclRas", "bootstrap"};
-    return call.find(" of ") == call.npos || holds_one_of(call, kServants);
-  });
+  std::erase_if(calls, is_servant);
   return few_of({calls.begin(), calls.end()}, kMostNamed, ", ");
 }
 
@@ -309,9 +313,10 @@ std::string threads_summary(const Job& job) {
         plural(found.threads, "thread"));
   }
   const std::vector<std::string> names(found.calls.begin(), found.calls.end());
-  if (found.threads == 1 && names.front().find("roxy") == std::string::npos) {
-    return fmt::format("The stack of one thread, in {}, alone accuses nobody: it may wait for others.",
-                       names.front());
+  if (found.threads == 1 && !is_servant(names.front())) {
+    return fmt::format(
+        "The stack of one thread, in {}, alone accuses nobody: it may wait for others.",
+        names.front());
   }
   return fmt::format(
       "Stacks of {}, of no main one, in {}: they accuse nobody, and an idle proxy waits by design.",

@@ -123,8 +123,8 @@ struct RankRange {
   bool operator==(const RankRange&) const = default;
 };
 
-/// The number in `range` that is likeliest: the multiple of the largest power of two next to its middle. -1: the
-/// range is empty or has no end.
+/// The number in `range` that is likeliest: the multiple of the largest power of two, 4096 at most,
+/// that lies in it, next to its middle. -1: the range is empty or has no end.
 int likeliest_in(const RankRange& range);
 
 /// How far a printed number may be from the one it stands for: 0.005 of "369.86", 500000 of
