@@ -66,7 +66,7 @@ const std::vector<EventRow> kWatchdog = {
      "rank 7 watchdog_teardown text=ProcessGroupNCCL watchdog hang."},
     {"[E ProcessGroupNCCL.cpp:475] [Rank 1] NCCL watchdog thread terminated with exception: "
      "[Rank 1] Watchdog caught collective operation timeout",
-     "watchdog_terminated reason=[Rank 1] Watchdog caught collective operation timeout"},
+     "watchdog_terminated error=[Rank 1] Watchdog caught collective operation timeout"},
     {"Validation:  1%|  | 2/210 [00:01<02:58,  1.16it/s][rank0]:[E1119 16:41:12.800701095 "
      "ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective operation timeout: "
      "WorkNCCL(SeqNum=3, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=1000) ran for 1001 "

@@ -235,7 +235,7 @@ TEST(Verdict, CountersOfOneReadingDoNotGrow) {
   EXPECT_EQ(make_verdict({}, read_example(zero, {})).headline,
             "1 counter read once; those that tell of faults are all zero.");
   EXPECT_EQ(make_verdict({}, read_example(zero + zero, {})).headline,
-            "2 counters were read; none that tells of faults grew.");
+            "2 counters were read; none that tells of faults is known to have grown.");
 }
 
 TEST(Verdict, RanksInDifferentStatesAreSaid) {

@@ -342,6 +342,7 @@ TEST(RankCount, ARowThatContradictsTheOthersNarrowsNothing) {
 
 TEST(RankCount, WholeHostsAreLikelier) {
   EXPECT_EQ(likeliest_in({127, 130}), 128);
+  EXPECT_EQ(likeliest_in({1936, 2112}), 2048);
   EXPECT_EQ(likeliest_in({1411, 1471}), 1440);
   EXPECT_EQ(likeliest_in({11, 13}), 12);
   EXPECT_EQ(likeliest_in({5, 7}), 6);
