@@ -509,7 +509,10 @@ FactValue failed_worker(const Job& job, const Instance&) {
     if (local_rank_in(exit) >= 0) workers.push_back(exit);
   }
   const auto& failed = !listed.empty() ? listed : !workers.empty() ? workers : tasks;
-  if (failed.empty() || std::ranges::any_of(job.processes, is_named)) return unknown();
+  const auto& raised = first_exceptions(job);
+  const bool is_known = (!raised.empty() && raised.front().rank >= 0) ||
+                        std::ranges::any_of(job.processes, is_named);
+  if (failed.empty() || is_known) return unknown();
   const ExitReport& first = failed.front();
   FactValue value = yes({});
   std::set<int> ranks;
@@ -530,7 +533,6 @@ FactValue failed_worker(const Job& job, const Instance&) {
                              first.ended.pid, *first.exitcode);
     return value;
   }
-  const auto& raised = first_exceptions(job);
   const bool follows =
       !raised.empty() && is_before(job, raised.front().line.where, first.record.where);
   if (!follows || first.ended.rank < 0) return unknown();
