@@ -254,8 +254,8 @@ TEST(RankStuck, OddOneIsNamedWhereAllOthersWait) {
       // Stages of a pipeline: most wait in calls that need everybody, one for the GPU.
       {{at(0, {kBarrier, kMain}), at(1, {kBarrier, kMain}), at(2, {kBarrier, kMain}),
         at(3, {kSynchronize, kMain}), at(4, {kLoader, kStep, kMain})},
-       "rank 4 was in the data loader (fit.py:46) while ranks 0-3 were waiting in barrier "
-       "(fit.py:60) and elsewhere"},
+       "rank 4 was in the data loader (fit.py:46) while ranks 0-3 were elsewhere, 3 of "
+       "them waiting in barrier (fit.py:60)"},
       // The others may wait at a line of their own, but not once.
       {{at(0, {kStep, kMain}), at(1, {kStep, kMain}), at(2, {kLoader, kMain})}, "nobody"},
       {{at(0, {kStep, kMain}), at(1, {kStep, kMain}), at(2, {kLoader, kMain}),
