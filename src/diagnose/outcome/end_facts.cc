@@ -510,8 +510,8 @@ FactValue failed_worker(const Job& job, const Instance&) {
   }
   const auto& failed = !listed.empty() ? listed : !workers.empty() ? workers : tasks;
   const auto& raised = first_exceptions(job);
-  const bool is_known = (!raised.empty() && raised.front().rank >= 0) ||
-                        std::ranges::any_of(job.processes, is_named);
+  const bool is_known =
+      (!raised.empty() && raised.front().rank >= 0) || std::ranges::any_of(job.processes, is_named);
   if (failed.empty() || is_known) return unknown();
   const ExitReport& first = failed.front();
   FactValue value = yes({});
