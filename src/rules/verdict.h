@@ -50,8 +50,8 @@ std::vector<const Finding*> consequences_of(const std::vector<Finding>& findings
 /// cause counts as severe as what it explains; what tells where the job stopped before the rest;
 /// causes before advice before symptoms; certain before possible; then by id; but of errors that do
 /// not explain each other, one whose first line came before that of another, in one process or
-/// kernel, or by the clocks on both, stands before it. What a present finding explains, directly or not, stands
-/// below it. Adds to `explains` what of `explains_same_ranks` names no other ranks, and trims it to
+/// kernel, or by the clocks on both, stands before it. What a present finding explains, directly or
+/// not, stands below it. Adds to `explains` what of `explains_same_ranks` names no other ranks, and trims it to
 /// the findings that are present; a finding that explains what another witness tells of the same
 /// ranks says so. Same set, same order.
 std::vector<Finding> order_by_cause(std::vector<Finding> findings);

@@ -43,7 +43,8 @@ struct EndOf {
 };
 
 /// What Slurm says by that line, a clause with the reason that this or another line of the same job
-/// gives: "the scheduler ended the job at its time limit", "the scheduler cancelled step 77.0". Valid UTF-8.
+/// gives: "the scheduler ended the job at its time limit", "the scheduler cancelled step 77.0". Valid
+/// UTF-8.
 std::string cancelled_words(const Job& job, const JobCancelled& line);
 
 /// What a launcher, PBS or LSF says by that line, a clause: "its owner ended the job", "the scheduler

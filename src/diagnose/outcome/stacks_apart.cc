@@ -266,8 +266,8 @@ bool is_servant(const std::string& call) {
   return call.find(" of ") == call.npos || holds_one_of(call, kServants);
 }
 
-/// Where threads of the one log are in calls of NCCL or MPI, but for those of its own that wait by design;
-/// empty: nowhere, or there are several logs, and whose the threads are is not known.
+/// Where threads of the one log are in calls of NCCL or MPI, but for those of NCCL's own that wait by
+/// design; empty: nowhere, or there are several logs, and whose the threads are is not known.
 std::string calls_in(const Job& job) {
   if (job.logs.size() > 1) return {};
   std::set<std::string> calls = threads_in_calls(job.logs).calls;
