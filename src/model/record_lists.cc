@@ -29,6 +29,12 @@ size_t RecordLimit::of(uint16_t kind) const {
     case kKindIndex<ProxyConnected>:
     case kKindIndex<ProxyNewConnection>:
       return most_numbered;
+    // A kernel repeats one event many times, and another one may stand behind it.
+    case kKindIndex<Xid>:
+    case kKindIndex<Sxid>:
+    case kKindIndex<GpuOffBus>:
+    case kKindIndex<OomKill>:
+      return RecordList::kMaxKept;
     default:
       return most;
   }

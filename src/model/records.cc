@@ -83,8 +83,15 @@ OwnedRecord make_record(SourceRef where, std::string_view line) {
 
 Event parse_record(const Record& record) {
   if (record.rest == nullptr) return {};
-  if (record.head == nullptr) return parse_event(record.rest->text(), all_wordings());
   Event event;
+  if (record.head == nullptr) {
+    event = parse_event(record.rest->text(), all_wordings());
+    // What it is only the lines before it may have told, as those of a traceback do.
+    if (event.message.kind == nullptr && record.rest->wording != nullptr &&
+        match_wording(*record.rest->wording, trim(event.header.message), event.message))
+      event.fate = LineFate::Recognised;
+    return event;
+  }
   read_header(record.head->text(), event.header);
   event.header.message = record.rest->text();
   event.message = parse_message(record);

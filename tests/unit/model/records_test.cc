@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "log/event_reader.h"
 #include "log/messages.h"
 #include "model/process_log.h"
 #include "model/record_trie.h"
@@ -110,6 +111,7 @@ TEST(RecordLimit, IsLowerForLinesOfEachConnectionThanForOthers) {
   EXPECT_EQ(limit.of(kKindIndex<RingNeighbours>), 4u);
   EXPECT_EQ(limit.of(kKindIndex<EnvSet>), 32u);
   EXPECT_EQ(limit.of_patterns().of(kKindIndex<ProxyNewConnection>), 32u);
+  EXPECT_EQ(limit.of(kKindIndex<Xid>), RecordList::kMaxKept) << "a flood hides what comes behind";
 }
 
 void add(RecordLists& lists, uint16_t key, const std::string& message,
@@ -389,6 +391,24 @@ std::string word_of(size_t number) {
   std::string word;
   for (; number > 0; number /= 26) word += static_cast<char>('a' + number % 26);
   return "q" + word;
+}
+
+TEST(Record, KeepsTheSenseThatTheLinesBeforeItGaveIt) {
+  constexpr std::string_view kException = "[rank5]: datatools.ShardCorrupt: shard 12";
+  OwnedRecord kept;
+  EventReader reader([&](const Line& line, const Event& event, int) {
+    if (line.text == kException) kept = make_record({0, line.number}, line.text, event);
+  });
+  const std::string_view lines[] = {"[rank5]: Traceback (most recent call last):",
+                                    "[rank5]:   File \"/w/train.py\", line 3, in main", kException};
+  for (const std::string_view text : lines) reader.add({.text = text});
+  reader.finish();
+  const Event event = parse_record(kept);
+  EXPECT_EQ(event.fate, LineFate::Recognised);
+  ASSERT_TRUE(event.message.kind != nullptr);
+  const auto said = read_message<PythonException>(event.message);
+  EXPECT_EQ(said.type, "datatools.ShardCorrupt");
+  EXPECT_EQ(said.message, "shard 12");
 }
 
 TEST(UnknownShapes, CountLinesAndKeepTheFirst) {

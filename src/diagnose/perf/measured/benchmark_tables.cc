@@ -78,11 +78,6 @@ class BenchmarkReader {
   explicit BenchmarkReader(int process) : process_(process) {}
 
   void add(const Record& record) {
-    // A row by itself is none: only its heading made it one.
-    if (record.kind() == kKindIndex<BandwidthRow>) {
-      record_ = record;
-      return take(BandwidthRow{.cells = trim(parse_record(record).header.message)});
-    }
     const Message message = parse_message(record);
     if (message.kind == nullptr || message.kind->library != Library::Benchmark) return;
     record_ = record;
@@ -91,7 +86,8 @@ class BenchmarkReader {
     if (!is_between) title_.clear();
     take_one_of<BenchPayload, BenchDuration, BenchResult, BenchAverage, BenchHeading, BenchBusbw,
                 TorchBenchRow, DsBenchHeading, DsBenchRow, DsCommsHeading, DsCommsOp, DsCommsRow,
-                DsCommOp, ParamRow, OsuTitle, BandwidthColumns, BandwidthLine>(message);
+                DsCommOp, ParamRow, OsuTitle, BandwidthColumns, BandwidthRow, BandwidthLine>(
+        message);
   }
 
   /// What was measured; the trials of this process among it go to `trials`.
