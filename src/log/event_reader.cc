@@ -102,6 +102,14 @@ constexpr size_t kNarrowest = 40;  ///< Columns; nothing breaks shorter lines.
 /// "[rank1]: Last error:": the WARN that an exception of PyTorch quotes is on the next line.
 bool is_label(const Event& event) { return is_of<LastErrorLabel>(event); }
 
+/// The message of an exception goes on with `next`: it begins below the class, or a list is indented
+/// by what Python and pydantic indent lists. Four blanks are code of another process's traceback.
+bool goes_on_with(const Event& exception, std::string_view next) {
+  const std::string_view said = trim(exception.header.message);
+  const size_t indent = std::min(next.find_first_not_of(' '), next.size());
+  return said.ends_with(':') || next.starts_with('\t') || indent == 2;
+}
+
 /// No wording fits, or only one for what was cut.
 bool may_be_cut(const Event& event) {
   return event.fate == LineFate::Unrecognised || is_cut(event);
@@ -253,8 +261,9 @@ void BrokenMessage::add(const Line& line, int lines) {
   const Event event = parse_event(line.text, wordings_);
   const bool is_open =
       is_whole && may_be_cut(event) && !event.header.torn && line.text.size() >= kNarrowest;
+  const bool has_more_below = is_label(event) || is_of<PythonException>(event);
   const bool may_go_on =
-      (is_open || (is_whole && is_label(event))) && line.text.size() <= kLongestPiece;
+      (is_open || (is_whole && has_more_below)) && line.text.size() <= kLongestPiece;
   if (may_go_on) return hold(line, lines);
   receive_(line, event, lines);
 }
@@ -278,8 +287,11 @@ bool BrokenMessage::join(const Line& line, int lines) {
   const auto rest = rest_of_record(line.text, pieces_[0].text);
   const Event event = parse_event(line.text, wordings_);
   if (!rest || event.header.level != Level::None || event.fate != LineFate::Foreign) return false;
+  const Event first = parse_event(pieces_[0].text, wordings_);
+  const bool is_exception = is_of<PythonException>(first);
+  if (is_exception && !goes_on_with(first, event.header.message)) return false;
   hold(line, lines);
-  if (is_label(parse_event(pieces_[0].text, wordings_))) {
+  if (is_label(first) || is_exception) {
     // A text that is no known WARN stays a line of its own.
     if (!hand_on_joined(" ")) finish();
     held_ = 0;

@@ -79,6 +79,11 @@ class RecordJoiner {
 //
 // The header is whole, so nothing but the message itself tells that it goes on: no wording fits the
 // first line alone, one fits the lines together. Anything less certain stays as it was printed.
+//
+//   ValueError:
+//   1 validation error for EngineConfig
+//
+// And the next line of an exception whose message begins or goes on there.
 
 /// Holds an NCCL line that no wording fits until the next lines show whether it goes on.
 class BrokenMessage {

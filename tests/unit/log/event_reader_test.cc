@@ -358,6 +358,24 @@ TEST(BrokenMessage, ACutCompletionIsReadByItsBeginningAndJoinedWhereItGoesOn) {
             (Records{"1+1 ib_completion: " + begin, "2+1 ?: text"}));
 }
 
+TEST(BrokenMessage, AnExceptionSaysWhatStandsBelowIt) {
+  const std::string load = "[rank1]: RuntimeError: Error(s) in loading state_dict for Net:";
+  EXPECT_EQ(joined_messages({load, "[rank1]: \tsize mismatch for head.weight", "[rank1]: \tand"}),
+            (Records{"1+2 python_exception: " + load + " size mismatch for head.weight",
+                     "3+1 ?: [rank1]: \tand"}));
+  EXPECT_EQ(joined_messages({"ValueError:", "1 validation error"}),
+            (Records{"1+2 python_exception: ValueError: 1 validation error"}));
+  EXPECT_EQ(joined_messages({"ValidationError: 1 error for Config", "  Value error, too long"}),
+            (Records{"1+2 python_exception: ValidationError: 1 error for Config Value error, too "
+                     "long"}));
+  for (const std::string next : {"Epoch 3 done", "    loss = step(batch)", "", "[rank2]: \tx",
+                                 "Traceback (most recent call last):"}) {
+    EXPECT_EQ(joined_messages({"[rank1]: ValueError: bad batch", next}).front(),
+              "1+1 python_exception: [rank1]: ValueError: bad batch")
+        << next;
+  }
+}
+
 TEST(HeadedTable, ARowOfNumbersIsOneBelowAHeadingOnly) {
   const std::string heading = "size(MB)   tavg(usec)    avgbw(GB/sec)\n";
   EXPECT_EQ(meanings("1.00      121.5         14.41"), "");
