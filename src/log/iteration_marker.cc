@@ -120,8 +120,9 @@ int64_t step_number(std::string_view text) {
 /// A bar of an evaluation, or of what is read and made ready before the training: those of Hugging
 /// Face's data sets ("Map (num_proc=8)", "Generating train split", "Running tokenizer on dataset").
 bool is_other_bar(std::string_view line) {
-  constexpr std::string_view kOthers[] = {"oading", "alid",   "anity",  "esting",  "redict",
-                                          "Map",    "Filter", " split", "okenize", "Grouping"};
+  constexpr std::string_view kOthers[] = {"oading",  "alid",     "anity",   "esting",
+                                          "redict",  "Map",      "Filter",  " split",
+                                          "okenize", "Grouping", "etching", "apturing"};
   const std::string_view title = parse_progress_bar(line).title;
   return is_eval_title(title) || holds_one_of(title, kOthers);
 }
@@ -144,7 +145,7 @@ std::span<const IterationWording> iteration_wordings() {
 std::vector<std::string> literals_of(std::string_view needle) {
   if (!needle.ends_with('#')) return {std::string(needle)};
   std::vector<std::string> literals;
-  for (const std::string_view number : {"\x01", " \x01", "  ", ":"}) {
+  for (const std::string_view number : {"\x01", " \x01", "  ", ":", "=\x01", " [\x01"}) {
     literals.push_back(std::string(needle.substr(0, needle.size() - 1)).append(number));
   }
   return literals;
