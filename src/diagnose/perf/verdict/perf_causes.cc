@@ -196,10 +196,11 @@ void add_nic_path(const Machine& machine, double expected, Causes& causes) {
     causes.push_back(
         {Stage::NIC,
          "few-nics",
-         type->network(),
+         -1,
          machine.nic_lines,
          type->source,
-         {{"figure", std::to_string(machine.nics)}, {"usual", std::to_string(type->nics)}}});
+         {{"figure", std::to_string(machine.nics)}, {"usual", std::to_string(type->nics)}},
+         type->network()});
   }
   if (machine.nics > 0 && machine.nics < machine.per_host() && named_hcas(machine) > 0) {
     PerfCause& cause = causes.emplace_back(PerfCause{

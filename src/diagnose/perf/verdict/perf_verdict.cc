@@ -219,10 +219,10 @@ void state_limited(const PerfCause& cause, const JudgedCurve& judged, PerfVerdic
   verdict.ceiling = cause.path;
   // What was reached refutes a share that is left in general.
   if (cause.path > 0 && cause.path < judged.curve.best) verdict.ceiling = verdict.machine_ceiling;
-  // Its path is what all NICs of such a host carry; those that are listed allow what was expected.
-  if (cause.key == "few-nics") {
+  // What was expected is what the parts allow that are listed.
+  if (cause.whole > 0) {
     verdict.ceiling = expected.deciding.busbw;
-    verdict.machine_ceiling = cause.path;
+    verdict.machine_ceiling = cause.whole;
   }
   // With all its lanes the NIC would carry what its port does.
   if (cause.key == "nic-lanes" && expected.network.by_slot && expected.network.nics > 0) {
@@ -232,7 +232,7 @@ void state_limited(const PerfCause& cause, const JudgedCurve& judged, PerfVerdic
   if (cause.stage == Stage::Protocol && is_on_loopback(judged.machine)) {
     verdict.ceiling = verdict.machine_ceiling = path_factor("loopback-tcp");
   }
-  if (cause.path > 0 && cause.key != "few-nics") {
+  if (cause.path > 0) {
     verdict.ceilings.push_back(
         {cause.stage, cause.path, -1,
          "is left by " + join(perf_words("cause", cause.key, cause.figures), ""), cause.source,
@@ -241,8 +241,7 @@ void state_limited(const PerfCause& cause, const JudgedCurve& judged, PerfVerdic
   // What the host would have without the setting is in no line.
   const double of_what = cause.key == "hca" ? -1 : verdict.machine_ceiling;
   constexpr double kAllOfIt = 0.5;  // Of what a limit leaves, less is held up by more than it.
-  const bool is_partly =
-      cause.path > 0 && cause.key != "few-nics" && judged.curve.best < kAllOfIt * cause.path;
+  const bool is_partly = cause.path > 0 && judged.curve.best < kAllOfIt * cause.path;
   verdict.headline = fmt::format(
       "{}{}, {}limited by {}{}", reached_text(judged),
       of_what > 0 ? fmt::format(", {} % below the {} of {}",
@@ -475,7 +474,7 @@ bool is_at_its_limit(const PerfCause& cause, const JudgedCurve& judged) {
   if (cause.key == "nic-slot" || cause.key == "pcie") return share <= kBeyondPath;
   if (cause.key == "gpu-lanes" || cause.key == "nic-lanes")
     return share >= kNearPath && share <= kBeyondPath;
-  if (cause.key == "few-nics") return judged.curve.best < 0.75 * cause.path;
+  if (cause.whole > 0) return judged.curve.best < 0.75 * cause.whole;
   if (cause.key == "hca") return is_at_few_hcas(judged);
   if (cause.key == "algo") {
     return cause.path > 0 && cause.path < 0.85 * judged.expected.deciding.busbw &&

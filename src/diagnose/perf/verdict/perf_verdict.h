@@ -70,11 +70,11 @@ const std::vector<PerfVerdict>& perf_verdicts(const Job& job);
 struct PerfCause {
   Stage stage = Stage::Unknown;
   std::string_view key;  ///< Of perf_words.table.
-  /// GB/s of bus bandwidth that are left at most, of "few-nics" those of all NICs; -1: unknown.
-  double path = -1;
+  double path = -1;      ///< GB/s of bus bandwidth that are left at most; -1: unknown.
   std::vector<Evidence> evidence = {};
   std::string_view source = {};  ///< Of `path`; for the whole program.
   PerfFigures figures = {};      ///< For its words.
+  double whole = -1;  ///< GB/s that such a host has where nothing is missing; -1: not said of it.
 };
 
 /// All that lines show, the one that costs most first. `expected`: what the machine could give, GB/s
