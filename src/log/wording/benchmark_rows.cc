@@ -165,6 +165,7 @@ bool recognise_nccl_tests_result(std::string_view text, Message& message) {
   Columns row = cells_of(text);
   if (row.count < 6 || !parse_int(row[0]) || !parse_int(row[1]) || !is_alpha(row[2].front()))
     return false;
+  if (row[0].size() > 1 && row[0].front() == '0') return false;  // A dump of bytes: "01 68 c3 …".
   if (is_stamp(row[row.count - 2], row[row.count - 1])) row.count -= 2;
   const bool has_redop = is_alpha(row[3].front()) && row[3] != "N/A";
   const size_t first = has_redop ? 4 : 3;
@@ -240,15 +241,10 @@ bool recognise_param_row(std::string_view text, Message& message) {
 
 bool recognise_run_hosts(std::string_view text, Message& message) {
   constexpr size_t kLongest = 200;
-  // A heading speaks of a test, and not of hosts that are left out or do not answer.
-  constexpr std::string_view kTests[] = {"bandwidth", "latency",    "test",    "bench",
-                                         "pair",      "experiment", "between", "==="};
-  constexpr std::string_view kOthers[] = {"lost", "fail", "error", "down",   "refus", "unreach",
-                                          "time", "skip", "exclu", "drain",  "bad",   "hung",
-                                          "wait", "answ", "numb",  "without"};
   if (text.size() > kLongest) return false;
   const std::string lower = lower_case(text);
-  return holds_one_of(lower, kTests) && !holds_one_of(lower, kOthers) &&
+  return holds_one_of(lower, listed_words("test-heading")) &&
+         !holds_one_of(lower, listed_words("no-test-heading")) &&
          recognise_by<kPairHeading>(text, message);
 }
 

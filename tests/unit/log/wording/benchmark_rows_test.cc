@@ -104,6 +104,7 @@ const std::vector<EventRow> kNcclTestsLines = {
     {"1048576 262144 float", "- 1048576 262144 float"},
     {"12 7 apples 1 2 3 4", "- 12 7 apples 1 2 3 4"},
     {"1 2 3 4 5 6 7 8 9 10 11", "- 1 2 3 4 5 6 7 8 9 10 11"},
+    {"01 68 c3 49 08 00 00 00 05 78 81 00", "- 01 68 c3 49 08 00 00 00 05 78 81 00"},
 };
 
 TEST(NcclTestsLines, AreTakenApartInEveryRelease) { expect_events(kNcclTestsLines); }
