@@ -270,10 +270,8 @@ bool labels_are_nodes(const Job& job) {
 }
 
 /// True if the numbers that launchers put in front of lines are ranks: NCCL or the framework gives
-/// somebody the same one, or they go up with the GPUs of a host, and nobody has another. With one
-/// task a node they are numbers of nodes.
+/// somebody the same one, or they go up with the GPUs of a host, and nobody has another.
 bool labels_are_ranks(const Job& job) {
-  if (labels_are_nodes(job)) return false;
   int world = 0;
   for (const SpeakerLog& log : job.logs) {
     const CommSegment* largest = largest_segment(log);
@@ -302,6 +300,14 @@ bool labels_are_ranks(const Job& job) {
     is_confirmed = true;
   }
   return is_confirmed || follow_gpus(offsets) || numbered_by_srun(job);
+}
+
+/// What launchers number in front of lines. With one task a node they are nodes.
+enum class Labelled { Unknown, Ranks, Nodes };
+
+Labelled what_labels_number(const Job& job) {
+  if (labels_are_nodes(job)) return Labelled::Nodes;
+  return labels_are_ranks(job) ? Labelled::Ranks : Labelled::Unknown;
 }
 
 /// Processes that NCCL's own lines name, by host and pid.
@@ -518,20 +524,19 @@ class Directory {
 
 /// Joins the remaining voices to the processes they name; those that name none stand alone. What a
 /// launcher numbers is one of NCCL's processes, if it numbers them all differently.
-void add_other_speakers(Job& job, const ListedRanks& listed, bool has_labelled_ranks) {
+void add_other_speakers(Job& job, const ListedRanks& listed, Labelled labels) {
   const auto is_process = [](const SpeakerLog& log) {
     return !log.speaker.host.empty() && log.speaker.pid >= 0;
   };
   if (std::ranges::all_of(job.logs, is_process)) return;
   Directory directory(job, listed);
-  const bool has_nodes = labels_are_nodes(job);
   for (size_t i = 0; i < job.logs.size(); ++i) {
     if (is_process(job.logs[i])) continue;
     const Speaker& speaker = job.logs[i].speaker;
     const Prefix prefix = parse_prefix(job.logs[i].last_text);
-    const bool is_node =
-        has_nodes && prefix.task == speaker.rank && !prefix.rank_is_stated && speaker.rank >= 0;
-    const bool has_rank = has_labelled_ranks || (!is_node && !is_label_only(job.logs[i]));
+    const bool is_node = labels == Labelled::Nodes && prefix.task == speaker.rank &&
+                         !prefix.rank_is_stated && speaker.rank >= 0;
+    const bool has_rank = labels == Labelled::Ranks || (!is_node && !is_label_only(job.logs[i]));
     const int known = directory.find(job.logs[i], has_rank);
     if (known >= 0) {
       Process& process = job.processes[known];
@@ -581,15 +586,16 @@ void build_processes(Job& job) {
   job.listed_ranks = listed_ranks(job);
   const ListedRanks listed = by_name(job.listed_ranks);
   add_nccl_processes(job, listed);
-  const bool has_labelled_ranks = labels_are_ranks(job);
+  const Labelled labels = what_labels_number(job);
   for (Process& process : job.processes) {
     // Whose rank NCCL does not tell has the one that its framework or its launcher gives it.
     const SpeakerLog& log = job.logs[process.logs.front()];
     const bool is_told = process.rank >= 0 || largest_segment(log) != nullptr;
-    const bool is_labelled = has_labelled_ranks || parse_prefix(log.last_text).rank_is_stated;
+    const bool is_labelled =
+        labels == Labelled::Ranks || parse_prefix(log.last_text).rank_is_stated;
     if (is_labelled && !is_told) process.rank = std::max(log.task_rank, -1);
   }
-  add_other_speakers(job, listed, has_labelled_ranks);
+  add_other_speakers(job, listed, labels);
   // Of workers on other nodes Ray's labels tell the address, where nothing tells a host.
   const auto has_host = [](const Process& process) { return !process.host.empty(); };
   if (std::ranges::none_of(job.processes, has_host)) {
