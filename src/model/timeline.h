@@ -21,6 +21,7 @@
 
 #include "base/line.h"
 #include "log/iteration_marker.h"
+#include "model/output_starts.h"
 
 namespace ncclog {
 
@@ -192,7 +193,7 @@ class Pulse {
   int undated_ = 0;   ///< Lines without one since then.
 };
 
-/// The steps and times that were printed into an input.
+/// The steps and times that were printed into an input, and where its program began.
 struct InputClock {
   uint64_t unit = 0;            ///< The first one with any of it.
   uint64_t number = 0;          ///< CallMark::input of the calls in it; set when the job is built.
@@ -202,6 +203,7 @@ struct InputClock {
   /// Where the last of them stand, the latest one at the end; line 0: there are fewer.
   std::array<SourceRef, 3> last;
   Pulse pulse;
+  OutputStarts starts;
 
   void add(const Marker& marker, SourceRef where = {}) {
     if (total++ < kMaxMarkers) markers.push_back(marker);
@@ -212,6 +214,7 @@ struct InputClock {
     total += later.total - later.markers.size();
     for (const SourceRef where : later.last) note_last(where);
     pulse.merge(later.pulse);
+    starts.merge(later.starts);
   }
 
  private:

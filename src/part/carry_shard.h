@@ -129,6 +129,8 @@ inline constexpr uint64_t kEnumSize<CommFate> = 3;
 template <>
 inline constexpr uint64_t kEnumSize<PciKind> = 3;
 template <>
+inline constexpr uint64_t kEnumSize<OutputBreak> = 3;
+template <>
 inline constexpr uint64_t kEnumSize<RecordedState> = 4;
 
 template <typename Io>
@@ -319,6 +321,14 @@ void carry(Io& io, Pulse& pulse) {
   carry_each(io, pulse.clocks_, pulse.undated_work_);
 }
 
+NCCLOG_FIELDS(OutputLine, where, shape, behind)
+
+/// The same.
+template <typename Io>
+void carry(Io& io, OutputStarts& starts) {
+  carry_each(io, starts.opening_, starts.behind_);
+}
+
 template <typename Io>
 void carry(Io& io, Speaker& speaker) {
   carry_each(io, speaker.host, speaker.pid, speaker.rank, speaker.local_rank);
@@ -388,7 +398,7 @@ void carry(Io& io, HostTopology& topology) {
 template <typename Io>
 void carry(Io& io, InputClock& clock) {
   io.unit(clock.unit);
-  carry_each(io, clock.markers, clock.total, clock.last, clock.pulse);
+  carry_each(io, clock.markers, clock.total, clock.last, clock.pulse, clock.starts);
   if constexpr (Io::kReads) {
     if (clock.markers.size() != std::min(clock.total, kMaxMarkers)) io.fail();
   }

@@ -39,10 +39,13 @@ int badness(VerdictStatus status) {
   return kBadness[static_cast<size_t>(status)];
 }
 
-/// The first of the worst: what came later may follow from it.
-const Diagnosis& leading(const std::vector<Diagnosis>& all) {
-  return *std::ranges::max_element(
-      all, {}, [](const Diagnosis& one) { return badness(one.verdict.status); });
+/// The first of the worst: what came later may follow from it. Of runs that somebody started one
+/// after the other the last with a problem, which is what still has to be mended, else the last.
+const Diagnosis& leading(const std::vector<Diagnosis>& all, bool are_appended) {
+  const auto how_bad = [](const Diagnosis& one) { return badness(one.verdict.status); };
+  if (!are_appended) return *std::ranges::max_element(all, {}, how_bad);
+  const Diagnosis& last = *std::ranges::max_element(all.rbegin(), all.rend(), {}, how_bad);
+  return how_bad(last) > 1 ? last : all.back();
 }
 
 /// The finding, said of `whom`: "Run 2: ".
@@ -78,17 +81,25 @@ std::string short_words(const JudgedRun& run) {
   return fmt::format("{}: {}", run.name, fmt::format(fmt::runtime(words), end));
 }
 
-Verdict joined_verdict(const std::vector<Diagnosis>& all, const Job& read) {
-  const Diagnosis& lead = leading(all);
+Verdict joined_verdict(const std::vector<Diagnosis>& all, const Diagnosis& lead, const Job& read,
+                       bool are_appended) {
   Verdict verdict = lead.verdict;
   std::vector<std::string> words;
-  for (const Diagnosis& one : all) words.push_back(short_words(one.runs.front()));
-  if (badness(verdict.status) > 1) {
-    const bool ends_well = all.back().runs.front().verdict.status == VerdictStatus::Clean;
-    verdict.headline = fitted_headline(
-        fmt::format("{} of {}{}: {}", capitalised(lead.runs.front().name), all.size(),
-                    ends_well ? " (the last one finished well)" : "", verdict.headline));
-  } else if (badness(verdict.status) == 0) {
+  int worst = 0;
+  for (const Diagnosis& one : all) {
+    words.push_back(short_words(one.runs.front()));
+    worst = std::max(worst, badness(one.verdict.status));
+  }
+  if (worst > 1 || (worst > 0 && are_appended)) {
+    const JudgedRun& last = all.back().runs.front();
+    const std::string_view end =
+        &lead == &all.back()                          ? ""
+        : last.verdict.status == VerdictStatus::Clean ? " (the last one finished well)"
+        : last.end.state == EndState::Stopped         ? " (the last one was stopped)"
+                                                      : "";
+    verdict.headline = fitted_headline(fmt::format(
+        "{} of {}{}: {}", capitalised(lead.runs.front().name), all.size(), end, verdict.headline));
+  } else if (worst == 0) {
     verdict.headline = fmt::format(
         "All {} runs finished, and nothing is wrong in what their logs show.", all.size());
   } else {
@@ -154,7 +165,7 @@ Diagnosis judge_runs(const Rulebook& rulebook, const Job& read, SplitRuns split,
   for (size_t r = 0; r < split.runs.size(); ++r) {
     all.push_back(judge_run(rulebook, read, split, r));
   }
-  const Diagnosis& lead = leading(all);
+  const Diagnosis& lead = leading(all, split.parts.are_appended);
   Diagnosis diagnosis;
   diagnosis.not_judged = lead.not_judged;
   diagnosis.capture = lead.capture;
@@ -179,7 +190,7 @@ Diagnosis judge_runs(const Rulebook& rulebook, const Job& read, SplitRuns split,
   add_of_no_run(said_of_all(rulebook, read, std::move(further), diagnosis.overlays));
   add_of_no_run(said_of_nobody(rulebook, split.rest, diagnosis.overlays));
   diagnosis.findings = order_by_cause(std::move(findings));
-  diagnosis.verdict = within_hosts(joined_verdict(all, read), read);
+  diagnosis.verdict = within_hosts(joined_verdict(all, lead, read, split.parts.are_appended), read);
   for (const Finding& finding : diagnosis.findings) {
     if (of_no_run.contains(finding.id)) weigh(finding, diagnosis.verdict);
   }

@@ -98,12 +98,13 @@ LinePlaces find_failed_exits(const Job& job) {
 }
 
 /// An exception that nobody caught: its traceback stands above it; or the head of that is lost, and
-/// a launcher's tag says who printed it, or somebody who saw that process end says so below.
+/// a launcher's tag says who printed it, or somebody who saw that process end says so below. Of runs
+/// in one output the first alone has the head.
 template <typename T>
 bool is_uncaught(const Job& job, const Said<T>& said) {
   const SourceRef where = said.where();
   const Prefix& tag = said.header().prefix;
-  if (tag.rank >= 0 || tag.local_rank >= 0 || tag.pid >= 0) return true;
+  if (tag.rank >= 0 || tag.local_rank >= 0 || tag.pid >= 0 || job.is_appended) return true;
   const auto& logs = nth_process(job, said.process).logs;
   if (std::ranges::any_of(logs, [&](size_t log) {
         return any_before<TracebackStarted, TracebackFrame>(job.logs[log], where);

@@ -13,6 +13,7 @@
 #include "log/known_messages.h"
 #include "log/messages.h"
 #include "model/derive/steps.h"
+#include "model/record_trie.h"
 
 namespace ncclog {
 namespace {
@@ -432,6 +433,35 @@ std::vector<Run> certain_runs(const Job& job) {
   return runs;
 }
 
+/// Everything in the input was printed by one process, as far as its lines tell.
+bool is_one_voice(const Job& job, size_t input) {
+  std::set<int64_t> pids;
+  for (const SpeakerLog& log : job.logs) {
+    if (!std::cmp_equal(input_of(job, log.first), input)) continue;
+    if (std::max({log.speaker.rank, log.task_rank, log.task_local_rank}) > 0) return false;
+    if (log.speaker.pid >= 0) pids.insert(log.speaker.pid);
+  }
+  return pids.size() < 2;
+}
+
+/// The runs that find_restarts() tells of.
+RunParts appended_runs(const Job& job) {
+  RunParts parts;
+  const std::vector<std::vector<SourceRef>> restarts = find_restarts(job);
+  if (restarts.empty()) return parts;
+  parts.are_appended = true;
+  parts.by_input.resize(job.inputs.size());
+  for (size_t i = 0; i < restarts.size(); ++i) {
+    if (restarts[i].empty()) continue;
+    parts.by_input[i].push_back({{}, 0});
+    for (const SourceRef from : restarts[i])
+      parts.by_input[i].push_back({from, static_cast<int>(parts.by_input[i].size())});
+    parts.runs.resize(parts.by_input[i].size());
+  }
+  for (size_t r = 0; r < parts.runs.size(); ++r) parts.runs[r].name = fmt::format("run {}", r + 1);
+  return parts;
+}
+
 /// Processes of no certain run go where their lines stand.
 void add_others(const Job& job, RunParts& parts) {
   std::set<int> known;
@@ -507,6 +537,15 @@ SpeakerLog own_part(const SpeakerLog& whole, SharedTrie& trie, IsOwn is_own) {
   }
   if (whole.last_failure && is_own(whole.last_failure->where)) {
     part.last_failure = whole.last_failure;
+    // Where an earlier run failed in the same words, that one's line is kept.
+    const Record last = *whole.last_failure;
+    const auto kept = part.records.kept(last.kind());
+    if (kept.empty() || kept.back().where != last.where) {
+      part.records.add(trie, last.kind(), last, last.rest->hash,
+                       [&] { return *whole.last_failure; });
+      part.records.settle();
+      note_line(last, part);
+    }
   }
   if (is_own(whole.last)) {
     part.cut = whole.cut;
@@ -535,20 +574,27 @@ std::map<size_t, int> runs_of_speakers(const Job& job, const RunParts& parts) {
   return runs;
 }
 
+/// The lines of a stretch: its first, and the first behind it.
+std::pair<uint64_t, uint64_t> lines_of(const Job& job, const RunParts& parts, size_t input,
+                                       size_t stretch) {
+  const std::vector<RunStretch>& all = parts.by_input[input];
+  const uint64_t from = stretch == 0 ? 1 : file_line(job, all[stretch].from).line;
+  const bool is_last = stretch + 1 == all.size();
+  const uint64_t next =
+      is_last ? job.inputs[input].lines + 1 : file_line(job, all[stretch + 1].from).line;
+  return {from, std::max(from, next)};
+}
+
 /// In an input that goes on with another run, the run ends at its last line. Gives the number of
 /// lines in the stretches of the run: what its verdict says that it covers.
 uint64_t end_inputs(const Job& job, const RunParts& parts, int run, std::vector<JobInput>& inputs) {
   uint64_t lines = 0;
   for (size_t i = 0; i < parts.by_input.size(); ++i) {
-    const auto& stretches = parts.by_input[i];
-    for (size_t s = 0; s < stretches.size(); ++s) {
-      if (stretches[s].run != run) continue;
-      const bool is_last = s + 1 == stretches.size();
-      const uint64_t from = s == 0 ? 1 : file_line(job, stretches[s].from).line;
-      const uint64_t next =
-          is_last ? job.inputs[i].lines + 1 : file_line(job, stretches[s + 1].from).line;
-      lines += next > from ? next - from : 0;
-      if (!is_last && next > 0) inputs[i].lines = next - 1;
+    for (size_t s = 0; s < parts.by_input[i].size(); ++s) {
+      if (parts.by_input[i][s].run != run) continue;
+      const auto [from, next] = lines_of(job, parts, i, s);
+      lines += next - from;
+      if (s + 1 < parts.by_input[i].size()) inputs[i].lines = next - 1;
     }
   }
   return lines;
@@ -649,6 +695,7 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
   for (const InputClock& clock : job.clocks) {
     InputClock& own = part.clocks.emplace_back(own_clock(clock, parts.by_input[clock.input], run));
     if (!parts.has_stretch(clock.input, run)) own.pulse = {};
+    own.starts = {};  // One run does not begin again.
     for (SourceRef& step : own.last) {
       if (!is_own(step)) step = {};
     }
@@ -683,12 +730,32 @@ int RunParts::owner(const Job& job, SourceRef where) const {
   return after == stretches.begin() ? -1 : std::prev(after)->run;
 }
 
+std::vector<std::vector<SourceRef>> find_restarts(const Job& job) {
+  std::vector<std::vector<SourceRef>> restarts(job.inputs.size());
+  const auto is_output = [](const InputClock& clock) { return !clock.starts.is_empty(); };
+  const auto outputs = std::ranges::count_if(job.clocks, is_output);
+  const bool may_be_alone = job.nranks.value_or(1) <= outputs;
+  size_t fewest = RunParts::kMaxRuns - 1;
+  for (const InputClock& clock : job.clocks) {
+    if (!is_output(clock)) continue;
+    restarts[clock.input] = clock.starts.restarts(may_be_alone && is_one_voice(job, clock.input));
+    fewest = std::min(fewest, restarts[clock.input].size());
+  }
+  if (outputs == 0 || fewest == 0) return {};
+  for (std::vector<SourceRef>& of_input : restarts) {
+    if (of_input.size() > fewest)
+      of_input.erase(of_input.begin(), of_input.end() - static_cast<std::ptrdiff_t>(fewest));
+  }
+  return restarts;
+}
+
 RunParts run_parts(const Job& job) {
   if (job.runs < 2) return {};
   RunParts parts;
   parts.runs = certain_runs(job);
+  if (parts.runs.empty()) parts = appended_runs(job);
   if (parts.runs.size() > RunParts::kMaxRuns) return {};
-  parts.by_input = RunDivider(job, parts.runs).divide();
+  if (!parts.are_appended) parts.by_input = RunDivider(job, parts.runs).divide();
   add_others(job, parts);
   return parts;
 }
@@ -703,11 +770,16 @@ std::string place_of_run(const Job& job, const RunParts& parts, int run) {
   }
   if (inputs.empty()) return {};
   std::string text = job.inputs[inputs.front()].path;
+  const auto& stretches = parts.by_input[inputs.front()];
   const auto span = own.by_input.find(static_cast<int64_t>(inputs.front()));
-  const bool is_shared = parts.by_input[inputs.front()].size() != 1;
-  if (is_shared && span != own.by_input.end()) {
+  if (stretches.size() != 1 && span != own.by_input.end()) {
     text += fmt::format(" lines {}-{}", file_line(job, span->second.first).line,
                         file_line(job, span->second.last).line);
+  } else if (parts.are_appended) {
+    const auto own_stretch = std::ranges::find(stretches, run, &RunStretch::run);
+    const auto stretch = static_cast<size_t>(own_stretch - stretches.begin());
+    const auto [from, next] = lines_of(job, parts, inputs.front(), stretch);
+    text += fmt::format(" lines {}-{}", from, next - 1);
   }
   if (inputs.size() > 1) {
     text += fmt::format(" and {} more file{}", inputs.size() - 1, inputs.size() == 2 ? "" : "s");
@@ -722,6 +794,7 @@ SplitRuns split_runs(const Job& read) {
   for (size_t r = 0; r < runs.size(); ++r) {
     split.runs.push_back(job_of_run(read, split.parts, static_cast<int>(r)));
     split.runs.back().is_last_run = r + 1 == runs.size();
+    split.runs.back().is_appended = split.parts.are_appended;
   }
   split.runs.back().stated = read.stated;  // What the user saw is how the logs end.
   split.rest = job_of_run(read, split.parts, -1);

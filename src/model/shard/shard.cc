@@ -277,6 +277,8 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
   const bool is_bare = event.header.level != Level::None && !event.header.host.empty() &&
                        event.header.host.data() == line.text.data();
   if (!is_bare) pulse().add(where, line.text);
+  if (event.header.level == Level::None) note_output(where, line.text);
+  note_end(event);
   note_markers(where, line.text, event);
   if (is_cut_off(line, event)) return;
   keep_line(log, {where, input_, markers_seen_}, line.text, event, matched, shard_, texts_, trie_);
@@ -371,6 +373,8 @@ void ShardWriter::add(const CachedLine& line, uint64_t number, const std::vector
   count_line(log, where);
   view_last(log, where, line.text);
   if (!is_of_nccl) {
+    note_output(where, line.text);
+    note_end(event);
     note_tasks(log, prefix);
     if (line.is_dated) {
       pulse().add(where, line.text);
@@ -396,6 +400,7 @@ void ShardWriter::add_skipped(std::string_view text, uint64_t number, uint64_t l
     rest.remove_prefix(line.size() + 1);
     pulse().add(where, line);
     if (line.empty()) continue;
+    note_output(where, line);
     count_line(log, where);
     last = line;
   }
@@ -491,6 +496,33 @@ void ShardWriter::add_marker(SourceRef where, const Marker& marker) {
   clock().add(marker, where);
   markers_seen_ = clock().total;
   if (pulse_ != nullptr) pulse_->add_work(where);
+}
+
+void ShardWriter::note_output(SourceRef where, std::string_view line) {
+  if (input_ < OutputStarts::kInputs && clock().starts.is_listening())
+    clock().starts.note(where, line);
+}
+
+void ShardWriter::note_end(const Event& event) {
+  if (event.message.kind == nullptr || input_ >= OutputStarts::kInputs) return;
+  switch (event.message.kind->index) {
+    case kKindIndex<ChildFailed>:
+    case kKindIndex<FailureExitcode>:
+    case kKindIndex<FailureSignal>:
+    case kKindIndex<JobCancelled>:
+    case kKindIndex<LaunchStopped>:
+      return clock().starts.end(OutputBreak::End);
+    case kKindIndex<PythonException>:
+    case kKindIndex<NcclException>:
+    case kKindIndex<CudaOomException>:
+    case kKindIndex<FatalPythonError>:
+    case kKindIndex<WorkStopped>:
+    case kKindIndex<ProcessEnded>:
+    case kKindIndex<ProcessExited>:
+      return clock().starts.end(OutputBreak::Failure);
+    default:
+      return;
+  }
 }
 
 InputClock& ShardWriter::clock() {

@@ -492,9 +492,12 @@ Document verdict_document(const Report& report) {
                                            "CANNOT JUDGE"};
   const Verdict& verdict = report.diagnosis.verdict;
   // Who ended it is the answer to the first question.
+  const std::vector<JudgedRun>& runs = report.diagnosis.runs;
+  const bool is_last_run = runs.size() <= 1 || report.diagnosis.leading_run + 1 == runs.size();
+  const EndState end = runs.empty() ? outcome_of(report.job).job.state
+                                    : runs[report.diagnosis.leading_run].end.state;
   const bool is_stopped = verdict.status == VerdictStatus::NothingFound && !report.job.stated &&
-                          report.diagnosis.runs.size() <= 1 &&
-                          outcome_of(report.job).job.state == EndState::Stopped;
+                          is_last_run && end == EndState::Stopped;
   return {.lead = {.word = is_stopped ? "STOPPED" : kWords[static_cast<size_t>(verdict.status)],
                    .text = verdict.headline,
                    .main = true}};
