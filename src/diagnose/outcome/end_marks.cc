@@ -7,6 +7,7 @@
 
 #include "base/sorting.h"
 #include "base/text.h"
+#include "diagnose/facts/coverage.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/exit_reports.h"
 #include "diagnose/outcome/first_failure.h"
@@ -193,7 +194,9 @@ class MarkCollector {
       return process.has_nccl && process.pid >= 0;
     });
     const size_t kept = records_of_kind(job_, kKindIndex<WorkerFinished>).records.size();
-    if (exits == kept || std::cmp_not_equal(exits, processes)) return;
+    const int64_t all = processes > 0 ? processes : told_ranks(job_);
+    const bool are_known = processes > 0 && exits == kept;  // Each is said below.
+    if (exits == 0 || are_known || std::cmp_not_equal(exits, all)) return;
     add(EndState::Finished, -1,
         fmt::format("all {} processes exit successfully, says the launcher", exits),
         last_of<WorkerFinished>(job_));
@@ -321,9 +324,9 @@ class MarkCollector {
   void add_schedulers() {
     add_pods();
     for_each_said<JobCancelled>(job_, [&](const auto& said) {
-      const std::string words = cancelled_words(job_, said.message);
-      if (is_kill_on_bad_exit(job_, said)) return;
-      add(words == kNodeLost ? EndState::Failed : EndState::Stopped, -1, words, said.record());
+      const auto words = cancelled_words(job_, said);
+      if (!words) return;
+      add(words == kNodeLost ? EndState::Failed : EndState::Stopped, -1, *words, said.record());
     });
     for_each_said<BatchState>(job_, [&](const auto& said) {
       const BatchState& batch = said.message;
@@ -364,12 +367,13 @@ static std::map<std::string, std::string> find_reasons(const Job& job) {
   return reasons;
 }
 
-std::string cancelled_words(const Job& job, const JobCancelled& line) {
+std::optional<std::string> cancelled_words(const Job& job, const Said<JobCancelled>& line) {
   constexpr std::string_view kStep = "STEP ";
+  const JobCancelled& said = line.message;
   const auto& reasons = job.answers.of<&find_reasons>(job);
-  const auto known = reasons.find(std::string(job_number(line)));
-  const size_t own = line.text.find(" DUE TO ");
-  const std::string_view reason = own != line.text.npos    ? line.text.substr(own)
+  const auto known = reasons.find(std::string(job_number(said)));
+  const size_t own = said.text.find(" DUE TO ");
+  const std::string_view reason = own != said.text.npos    ? said.text.substr(own)
                                   : known != reasons.end() ? std::string_view(known->second)
                                                            : "";
   const auto says = [&](std::string_view why) { return reason.starts_with(why); };
@@ -377,9 +381,13 @@ std::string cancelled_words(const Job& job, const JobCancelled& line) {
   if (says(" DUE TO TIME LIMIT")) return "the scheduler ended the job at its time limit";
   if (says(" DUE TO PREEMPTION")) return "the scheduler took the job's hosts for another one";
   if (says(" DUE TO JOB REQUEUE")) return "the scheduler put the job back into its queue";
-  return line.job.starts_with(kStep)
-             ? "the scheduler cancelled step " + to_valid_utf8(line.job.substr(kStep.size(), 32))
-             : "the scheduler cancelled the job";
+  if (!said.job.starts_with(kStep)) return "the scheduler cancelled the job";
+  const auto& failed = first_failed_exits(job);
+  const auto exit = failed.find(line.where().unit);
+  const bool is_behind_failure =
+      exit != failed.end() && exit->second < line.where() && !went_on(job, exit->second);
+  if (reason.empty() && is_behind_failure) return std::nullopt;
+  return "the scheduler cancelled step " + to_valid_utf8(said.job.substr(kStep.size(), 32));
 }
 
 std::string stopped_words(const LaunchStopped& line) {
@@ -388,15 +396,6 @@ std::string stopped_words(const LaunchStopped& line) {
   if (line.by.empty()) return "somebody ended the job";
   const std::string by = line.by == "owner" ? "its owner" : to_valid_utf8(line.by.substr(0, 32));
   return by + " ended the job";
-}
-
-bool is_kill_on_bad_exit(const Job& job, const Said<JobCancelled>& line) {
-  const std::string number(job_number(line.message));
-  const bool has_reason = job.answers.of<&find_reasons>(job).contains(number);
-  const auto& failed = first_failed_exits(job);
-  const auto exit = failed.find(line.where().unit);
-  return line.message.job.starts_with("STEP ") && !has_reason && exit != failed.end() &&
-         exit->second < line.where() && !went_on(job, exit->second);
 }
 
 static std::vector<EndOf> collect_marks(const Job& job) { return MarkCollector(job).collect(); }

@@ -44,16 +44,13 @@ struct EndOf {
 
 /// What Slurm says by that line, a clause with the reason that this or another line of the same job
 /// gives: "the scheduler ended the job at its time limit", "the scheduler cancelled step 77.0". Valid
-/// UTF-8.
-std::string cancelled_words(const Job& job, const JobCancelled& line);
+/// UTF-8. nullopt: nobody stopped it. Slurm ends a step without a reason behind a task that failed, in
+/// the same file: srun does so with --kill-on-bad-exit.
+std::optional<std::string> cancelled_words(const Job& job, const Said<JobCancelled>& line);
 
 /// What a launcher, PBS or LSF says by that line, a clause: "its owner ended the job", "the scheduler
 /// ended the job: walltime 3605 exceeded limit 3600". Valid UTF-8.
 std::string stopped_words(const LaunchStopped& line);
-
-/// Slurm ends a step without a reason behind a task that failed, in the same file: srun does so with
-/// --kill-on-bad-exit.
-bool is_kill_on_bad_exit(const Job& job, const Said<JobCancelled>& line);
 
 /// What lines say so, Finished, Failed or Stopped, in input order; but for the failures that
 /// processes report themselves. Owned by the job.

@@ -163,8 +163,8 @@ void find_deaths(const Job& job, Search& search) {
 
 void find_requests(const Job& job, Search& search) {
   for_each_said<JobCancelled>(job, [&](const Said<JobCancelled>& said) {
-    if (is_kill_on_bad_exit(job, said)) return;
-    search.add(StopBy::Ended, cancelled_words(job, said.message), evidence_of(said.record()));
+    if (const auto words = cancelled_words(job, said))
+      search.add(StopBy::Ended, *words, evidence_of(said.record()));
   });
   for_each_said<LaunchStopped>(job, [&](const Said<LaunchStopped>& said) {
     search.add(StopBy::Ended, stopped_words(said.message), evidence_of(said.record()));

@@ -215,6 +215,15 @@ TEST(Outcome, MoreExitsThanAreKeptAreCounted) {
   EXPECT_NE(end_of(kProcesses - 1), EndState::Finished);
 }
 
+TEST(Outcome, ALauncherSeesAllItsWorkersEndWhereNcclIsSilent) {
+  const std::string size = "[launch.py:164:main] dist_world_size=2\n";
+  const std::string one = "Process 71 exits successfully.\n";
+  const std::string two = one + "Process 72 exits successfully.\n";
+  EXPECT_EQ(outcome_of(job_from_text(size + two)).job.state, EndState::Finished);
+  EXPECT_NE(outcome_of(job_from_text(size + one)).job.state, EndState::Finished);
+  EXPECT_NE(outcome_of(job_from_text(two)).job.state, EndState::Finished);
+}
+
 TEST(Outcome, EachProcessEndsForItself) {
   const Job job = job_from_text(up() + end(1) + kWatchdog);
   const JobOutcome& outcome = outcome_of(job);
