@@ -391,18 +391,24 @@ std::vector<Death> deaths_by(const Job& job, int signal) {
 
 /// Whoever ends a hung job kills most of it: then the kill is how it ended, not why.
 bool is_cleaning_up(const Job& job, const std::vector<Death>& killed) {
-  bool is_asked = any_said<JobCancelled>(job);
+  bool is_asked = false;
   std::map<uint64_t, SourceRef> first;  // By stretch of input.
   for (const Death& death : killed) {
     const SourceRef where = death.line.where;
     SourceRef& known = first.try_emplace(where.unit, where).first->second;
     known = std::min(known, where);
   }
-  // mpirun says that it ends the job, too, because a process was killed before.
-  for_each_said<LaunchStopped>(job, [&](const Said<LaunchStopped>& said) {
-    const auto death = first.find(said.where().unit);
-    is_asked |= death == first.end() || !(death->second < said.where());
-  });
+  // mpirun says that it ends the job, too, because a process was killed before, and Slurm ends what
+  // such a process left standing: lines of both come a little out of order.
+  const auto died_before = [&](SourceRef where, uint64_t distance) {
+    const auto death = first.find(where.unit);
+    return death != first.end() && death->second.line + distance < where.line;
+  };
+  for_each_said<LaunchStopped>(
+      job, [&](const auto& said) { is_asked |= !died_before(said.where(), 0); });
+  constexpr uint64_t kFarBefore = 100;
+  for_each_said<JobCancelled>(
+      job, [&](const auto& said) { is_asked |= !died_before(said.where(), kFarBefore); });
   if (is_asked && !any_said<OomKill>(job)) return true;
   // What a rank raised stands before all of them: whoever started the others ended them for that.
   const auto& raised = first_exceptions(job);

@@ -360,6 +360,18 @@ std::string init_of_three(int rank, std::string_view phase) {
       100 + rank, rank, phase);
 }
 
+TEST(KilledFact, AKillFarBeforeTheTimeLimitIsNotOfIt) {
+  const std::string killed = "srun: error: n1: task 5: Killed\n";
+  const std::string limit =
+      "slurmstepd: error: *** STEP 77.0 ON n1 CANCELLED AT 2026-01-05T12:00:00 DUE TO TIME LIMIT "
+      "***\n";
+  std::string others;
+  for (int i = 0; i < 150; ++i) others += fmt::format("writing block {}\n", i);
+  EXPECT_EQ(answer_of("job.killed", killed + others + limit), "yes");
+  EXPECT_EQ(answer_of("job.killed", others + killed + limit), "no");
+  EXPECT_EQ(answer_of("job.killed", others + limit + killed), "no");
+}
+
 TEST(EnvironmentFacts, TakeASettingForMissingOnlyWhereNoLineIsTorn) {
   Job job = job_from_text(init_of_three(0, "START") + init_of_three(0, "COMPLETE") +
                           init_of_three(1, "START") + init_of_three(1, "COMPLETE") +
