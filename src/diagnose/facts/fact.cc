@@ -4,6 +4,7 @@
 
 #include <climits>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <type_traits>
@@ -247,6 +248,19 @@ std::string processes_phrase(const Job& job, const std::vector<int>& processes) 
   for (const int process : processes) ranks.push_back(nth_process(job, process).rank);
   if (std::ranges::count(ranks, -1) == 0) return ranks_phrase(ranks);
   return plural(std::ssize(processes), "process");
+}
+
+/// By number of ranks, how many communicators were inferred.
+static std::map<int, size_t> count_inferred(const Job& job) {
+  std::map<int, size_t> inferred;
+  for (const Communicator& comm : job.communicators) {
+    if (comm.inferred) ++inferred[comm.nranks];
+  }
+  return inferred;
+}
+
+bool may_mix_others(const Job& job, const Communicator& comm) {
+  return comm.inferred && job.answers.of<&count_inferred>(job).at(comm.nranks) > 1;
 }
 
 bool are_ordered(const Job& job, SourceRef a, SourceRef b) {

@@ -253,6 +253,9 @@ struct AnswerParts {
 /// "a, b and 3 more": at most `most` parts in full.
 std::string few_of(const std::vector<std::string>& parts, size_t most, std::string_view separator);
 
+/// The communicator was inferred, and others have as many ranks: members of it may be theirs.
+bool may_mix_others(const Job& job, const Communicator& comm);
+
 /// "rank 3", "ranks 0-3", or "" for no ranks.
 std::string ranks_phrase(const std::vector<int>& ranks);
 

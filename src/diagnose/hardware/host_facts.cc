@@ -534,7 +534,9 @@ std::string phrase(std::string_view graph, uint64_t channels, const std::string&
 }
 
 FactValue graph_broken(const Job& job, const Instance& instance) {
-  const auto& graphs = nth_communicator(job, instance.communicator).graphs;
+  const Communicator& comm = nth_communicator(job, instance.communicator);
+  const auto& graphs = comm.graphs;
+  if (may_mix_others(job, comm)) return unknown();
   for (const Ring& ring : graphs.rings) {
     if (ring.check != GraphCheck::Broken) continue;
     std::vector<Evidence> lines = first_lines<RingMembers>(job, instance);

@@ -126,6 +126,7 @@ FactValue odd_driver(const Job& job, const Instance&) {
 FactValue odd_channel_count(const Job& job, const Instance&) {
   bool known = false;
   for (const Communicator& comm : job.communicators) {
+    if (may_mix_others(job, comm)) continue;
     std::map<int, std::string> channels;  // A process that has several of the ranks counts once.
     for (const CommRank& rank : comm.ranks) {
       const InitSection* section = rank.process < 0 ? nullptr : init_section(job, rank);
