@@ -175,6 +175,7 @@ size_t end_of_row(std::string_view line) {
 }  // namespace
 
 size_t next_record_start(std::string_view line) {
+  constexpr std::string_view kSchedulers[] = {"slurmstepd: error: ", "srun: error: "};
   size_t first = line.npos;
   size_t prefix = line.npos;  // Not asked for yet: few lines need it.
   const auto note = [&](size_t start) {
@@ -190,6 +191,8 @@ size_t next_record_start(std::string_view line) {
   }
   for (size_t at = line.find(']', 1); at < line.size(); at = line.find(']', at + 1)) {
     if (is_digit(line[at - 1])) note(start_before_bracket(line, at));
+    // Behind a progress bar, whose line has no end yet.
+    if (starts_with_one_of(line.substr(at + 1), kSchedulers)) note(at + 1);
   }
   note(end_of_row(line));
   return first;

@@ -28,6 +28,8 @@ TEST(RecordStarts, AreFoundWhereverTheyStand) {
       "'shape'|(Worker_TP0 pid=4814) ValueError: x",
       "    self.run()|(EngineCore_0 pid=7)",
       "step 3|(RayWorkerWrapper pid=9, ip=10.0.0.7) text",
+      "31it [00:34,  7.0s/it]|slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-01-05T12:00:00 "
+      "***",
       "  8388608  2097152  float  sum  -1|n1: Test CUDA failure common.cu:303 'text'",
       "  8388608  2097152  float  sum  -1  49.3  1.71  3.20  0|n1:7:7 [0] NCCL INFO Using network "
       "IB",
