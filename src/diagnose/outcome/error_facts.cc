@@ -290,6 +290,7 @@ struct GpuMemory {
   double free = 0;
   std::optional<double> own;      ///< Of this process.
   std::optional<double> tensors;  ///< Of PyTorch's own in it.
+  std::optional<double> allowed;  ///< To PyTorch, where the program set a fraction.
 
   /// What is neither free nor this process's; 0 where that is not told.
   double others() const { return own ? all - free - *own : 0; }
@@ -305,8 +306,16 @@ std::optional<GpuMemory> gpu_memory_in(std::string_view text) {
   if (!all || !free || gpu == text.npos) return std::nullopt;
   const std::string_view number = Scanner(text.substr(gpu + kGpu.size())).take_while(is_digit);
   if (number.empty()) return std::nullopt;
-  return GpuMemory{number, *all, *free, gibibytes_after(text, "this process has "),
-                   gibibytes_after(text, "Of the allocated memory ")};
+  // "60.25 GiB allowed; "
+  const size_t allowed = text.find(" GiB allowed; ");
+  const std::string_view before = text.substr(0, allowed);
+  return GpuMemory{
+      number,
+      *all,
+      *free,
+      gibibytes_after(text, "this process has "),
+      gibibytes_after(text, "Of the allocated memory "),
+      allowed == text.npos ? std::nullopt : parse_decimal(before.substr(before.rfind(' ') + 1))};
 }
 
 /// Who fills a GPU that is full, in words for behind a clause: others, where their share is large; where
@@ -315,6 +324,8 @@ FactValue gpu_memory_use(const Job& job, const Instance&) {
   constexpr double kLeast = 2;  // The driver and NCCL take some hundred MiB that nobody counts.
   FactValue value = unknown();
   double most = kLeast;
+  std::set<int> processes;
+  for_each_said<CudaOomException>(job, [&](const auto& said) { processes.insert(said.process); });
   for_each_said<CudaOomException>(job, [&](const Said<CudaOomException>& said) {
     const std::string text = said.record().text();
     const auto memory = gpu_memory_in(text);
@@ -327,11 +338,13 @@ FactValue gpu_memory_use(const Job& job, const Instance&) {
                           others, memory->all, *memory->own),
               {evidence_of(said.record())});
     } else if (!value.known()) {
-      const std::string tensors =
-          memory->tensors ? fmt::format(", PyTorch holds {:.1f}", *memory->tensors) : "";
-      value = yes(fmt::format(": GPU {} has {:.2f} of {:.1f} GiB free{}", memory->gpu, memory->free,
-                              memory->all, tensors),
-                  {evidence_of(said.record())});
+      const int rank = processes.size() < 2 ? -1 : nth_process(job, said.process).rank;
+      std::string words =
+          fmt::format(": GPU {}{} has {:.2f} of {:.1f} GiB free", memory->gpu,
+                      rank < 0 ? "" : fmt::format(" of rank {}", rank), memory->free, memory->all);
+      if (memory->tensors) words += fmt::format(", PyTorch holds {:.1f}", *memory->tensors);
+      if (memory->allowed) words += fmt::format(" of {:.1f} allowed to it", *memory->allowed);
+      value = yes(std::move(words), {evidence_of(said.record())});
     }
   });
   return value;
