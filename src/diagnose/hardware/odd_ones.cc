@@ -198,6 +198,10 @@ std::pair<double, double> busbw_range(const NcclTestsRow& row) {
   return {std::min(out, in), std::max(out, in)};
 }
 
+bool are_of_one_table(const NcclTestsRow& a, const NcclTestsRow& b) {
+  return a.datatype == b.datatype && a.redop == b.redop && a.root == b.root;
+}
+
 FactValue table_dip(const Job& job, const Instance&) {
   constexpr int64_t kLeastBytes = 1 << 20;
   constexpr double kDeep = 0.5;
@@ -207,14 +211,12 @@ FactValue table_dip(const Job& job, const Instance&) {
       const NcclTestsRow& before = run.rows[i - 1];
       const NcclTestsRow& row = run.rows[i];
       const NcclTestsRow& after = run.rows[i + 1];
-      const auto is_like = [&](const NcclTestsRow& other) {
-        return other.datatype == row.datatype && other.redop == row.redop && other.root == row.root;
-      };
       const bool grows =
           kLeastBytes <= before.size && before.size < row.size && row.size < after.size;
       const double least = std::min(busbw_range(before).first, busbw_range(after).first);
       const auto [slow, fast] = busbw_range(row);
-      if (!grows || !is_like(before) || !is_like(after) || slow <= 0 || fast > kDeep * least)
+      if (!grows || !are_of_one_table(row, before) || !are_of_one_table(row, after) || slow <= 0 ||
+          fast > kDeep * least)
         continue;
       dips.add(fmt::format("{} at {} bytes: {:.4g} GB/s, between {:.4g} and {:.4g}",
                            run.test.empty() ? "a test" : run.test, row.size, fast,
@@ -223,6 +225,47 @@ FactValue table_dip(const Job& job, const Instance&) {
     }
   }
   return dips.answer(job.nccl_tests.empty() ? unknown() : no(), "; ", kMostNamed);
+}
+
+// Does a larger size take far less time than the one before it?
+//
+//     1000000 …  343.55  2.91  4.37  …  330.00        1100000 …  152.97  7.19  10.79  …  155.83
+//       → job.table_step = yes, "all_reduce_perf: 1000000 bytes take 343.55 us, 1100000 bytes 152.97"
+//
+// NCCL chooses algorithm and protocol by the size; where its choice changes, time may fall a little. On
+// either side of the step two rows have to agree, else it is a dip or a disturbance.
+
+FactValue table_step(const Job& job, const Instance&) {
+  constexpr double kFaster = 0.6;
+  constexpr double kAlike = 1.3;
+  constexpr double kLeastTime = 50;  // Microseconds; below, latency varies.
+  AnswerParts steps;
+  const auto times = [](const NcclTestsRow& row) {
+    const double out = parse_decimal(row.out_of_place.time).value_or(0);
+    const double in = parse_decimal(row.in_place.time).value_or(0);
+    return std::pair(std::min(out, in), std::max(out, in));
+  };
+  const auto are_alike = [&](const NcclTestsRow& a, const NcclTestsRow& b) {
+    const auto [low, high] = std::minmax(busbw_range(a).first, busbw_range(b).first);
+    return low > 0 && high < kAlike * low;
+  };
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    for (size_t i = 1; i + 2 < run.rows.size(); ++i) {
+      const NcclTestsRow& slow = run.rows[i];
+      const NcclTestsRow& fast = run.rows[i + 1];
+      const bool is_step = slow.size < fast.size && times(slow).first >= kLeastTime &&
+                           times(fast).second > 0 &&
+                           times(fast).second < kFaster * times(slow).first;
+      if (!is_step || !are_of_one_table(slow, fast) || !are_alike(run.rows[i - 1], slow) ||
+          !are_alike(fast, run.rows[i + 2]))
+        continue;
+      steps.add(fmt::format("{}: {} bytes take {} us, {} bytes {}",
+                            run.test.empty() ? "a test" : run.test, slow.size,
+                            slow.out_of_place.time, fast.size, fast.out_of_place.time),
+                {slow.where, slow.text});
+    }
+  }
+  return steps.answer(job.nccl_tests.empty() ? unknown() : no(), "; ", kMostNamed);
 }
 
 // Whose paths to others are not like those of its peers?
@@ -650,6 +693,8 @@ constexpr std::array kOddFacts = {
     job_fact("job.odd_test_run", odd_test_run),
     // A size in the middle of a table of nccl-tests is far slower than its neighbours, in place too.
     job_fact("job.table_dip", table_dip),
+    // The same, and larger sizes take far less time than smaller ones.
+    job_fact("job.table_step", table_step),
     // A few ranks exchange data with other hosts without GPU Direct RDMA, most do with it, and a
     // rank at the same place of another host does.
     comparing_fact("job.odd_gpudirect", odd_gpudirect),
