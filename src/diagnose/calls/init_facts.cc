@@ -24,6 +24,7 @@
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
+#include "diagnose/outcome/progress.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/messages.h"
 #include "model/job.h"
@@ -667,6 +668,11 @@ FactValue init_unfinished(const Job& job, const Instance&) {
       ranks.push_back(rank);
     }
     if (ranks.empty()) continue;
+    // Their COMPLETE is lost where others print it, and all go on with their work.
+    const auto is_complete = [](const CommRank& rank) { return rank.state == RankState::Complete; };
+    if (std::ranges::any_of(comm.ranks, is_complete) &&
+        steps_follow(job, line_of(job, ranks.front()).where))
+      continue;
     if (is_more_than_begun(job, comm, ranks.front()) != more_than_begun) continue;
     for (const CommRank& rank : ranks) {
       unfinished.processes.push_back(rank.process);
