@@ -1,6 +1,7 @@
 #include "diagnose/outcome/rank_stacks.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -251,6 +252,9 @@ std::vector<RankStacks> find_rank_stacks(const Job& job) {
       all.push_back(std::move(one));
     }
   }
+  // Beside the schedulers of an engine its servers and controllers are no ranks.
+  const auto is_titled = [](const RankStacks& one) { return one.rank >= 0 || !one.title.empty(); };
+  if (std::ranges::count_if(all, is_titled) > 1) std::erase_if(all, std::not_fn(is_titled));
   return all;
 }
 

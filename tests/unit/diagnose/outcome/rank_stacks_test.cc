@@ -1,5 +1,6 @@
 #include "diagnose/outcome/rank_stacks.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -162,6 +163,19 @@ TID 4140:
       {"Thread 0x00007f31c2a41740 (most recent call first):\n  <no Python frame>\n", ""},
   };
   for (const auto& row : kRows) EXPECT_EQ(read(row.log), row.wanted) << row.log;
+}
+
+TEST(RankStacks, ServersBesideTheSchedulersOfAnEngineAreNoRanks) {
+  const auto dump = [](int pid, const std::string& name) {
+    return fmt::format(
+        "Process {0}: sglang::{1}\nPython v3.12.3 (/usr/bin/python3.12)\n\n"
+        "Thread {0} (active): \"MainThread\"\n    synchronize (torch/cuda/streams.py:227)\n"
+        "    event_loop (scheduler.py:700)\n    <module> (serve.py:3)\n\n",
+        pid, name);
+  };
+  const std::string schedulers = dump(51, "scheduler_DP0_TP0") + dump(52, "scheduler_DP1_TP1");
+  EXPECT_NE(read(schedulers), "");
+  EXPECT_EQ(read(dump(50, "detokenizer") + schedulers), read(schedulers));
 }
 
 TEST(RankStacks, FilesOfRanksAndWorkersNameThem) {
