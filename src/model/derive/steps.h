@@ -107,8 +107,8 @@ void build_nccl_tests(Job& job);
 /// communicators.
 void build_summary(Job& job);
 
-/// A line says how large the job is. Else Job::nranks, if it is known, is how many ranks are named.
-bool is_size_told(const Job& job);
+/// Ranks of the job, as a line says; 0: none says it, and Job::nranks is how many are named, if any.
+int told_ranks(const Job& job);
 
 /// Sorts the dumps and ties them to processes where that is certain. Needs the processes and
 /// communicators.

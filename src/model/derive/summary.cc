@@ -207,7 +207,7 @@ std::optional<int> count_ranks(const Job& job) {
 
 }  // namespace
 
-bool is_size_told(const Job& job) { return job.answers.of<&told_nranks>(job) > 0; }
+int told_ranks(const Job& job) { return job.answers.of<&told_nranks>(job); }
 
 void build_summary(Job& job) {
   build_environment(job);
