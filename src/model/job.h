@@ -277,8 +277,6 @@ struct Job {
   /// More than one: it is what was read, and split_runs makes the job of each.
   size_t runs = 1;
   bool is_last_run = true;  ///< False: the job of a run, and another one began after it.
-  /// The job of one of several runs in an output: of lines that came again the first run has them.
-  bool is_appended = false;
   Network network;
   std::vector<HostTopology> topologies;              ///< By host, then source.
   std::vector<PciListing> pci_devices;               ///< In input order.

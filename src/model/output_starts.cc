@@ -1,7 +1,6 @@
 #include "model/output_starts.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -33,17 +32,14 @@ uint64_t shape_of(std::string_view line) {
 void OutputStarts::note(SourceRef where, std::string_view line) {
   const uint64_t shape = shape_of(line);
   if (shape == 0) return;
-  if (count_ < kOpening) {
-    ++count_;
-    opening_.push_back({where, shape});
-  }
-  if (left_ > 0) add_behind({where, shape});
+  if (opening_.size() < kOpening) opening_.push_back({where, shape});
+  if (left_ > 0) add_after_break({where, shape});
 }
 
-void OutputStarts::add_behind(OutputLine line) {
+void OutputStarts::add_after_break(OutputLine line) {
   --left_;
-  line.behind = std::exchange(break_, OutputBreak::None);
-  if (behind_.size() < kMost) behind_.push_back(line);
+  line.follows = std::exchange(break_, OutputBreak::None);
+  if (after_breaks_.size() < kMost) after_breaks_.push_back(line);
 }
 
 void OutputStarts::end(OutputBreak how) {
@@ -51,49 +47,62 @@ void OutputStarts::end(OutputBreak how) {
   break_ = std::max(break_, how);
 }
 
+void OutputStarts::keep_failure(const OwnedRecord& line) {
+  if (failures_.size() < kFailures) failures_.push_back(line);
+}
+
 void OutputStarts::merge(const OutputStarts& later) {
-  static_assert(kWindow <= kOpening, "what follows a failure may begin the next stretch");
+  static_assert(kWindow <= kOpening, "what follows a break may begin the next stretch");
   for (const OutputLine& line : later.opening_) {
-    const bool is_before_next = later.behind_.empty() || line.where < later.behind_.front().where;
-    if (left_ > 0 && is_before_next) add_behind(line);
-    if (count_ < kOpening) {
-      ++count_;
-      opening_.push_back(line);
-    }
+    const bool is_before_next =
+        later.after_breaks_.empty() || line.where < later.after_breaks_.front().where;
+    if (left_ > 0 && is_before_next) add_after_break(line);
+    if (opening_.size() < kOpening) opening_.push_back(line);
   }
-  if (later.behind_.empty() && later.left_ == 0) return;  // Nobody failed there.
+  for (const OwnedRecord& failure : later.failures_) {
+    if (failures_.size() < kFailures) failures_.push_back(failure);
+  }
+  if (later.after_breaks_.empty() && later.left_ == 0) return;  // No break is there.
   left_ = later.left_;
-  for (OutputLine line : later.behind_) {
-    line.behind = std::max(line.behind, std::exchange(break_, OutputBreak::None));
-    if (behind_.size() < kMost) behind_.push_back(line);
+  for (OutputLine line : later.after_breaks_) {
+    line.follows = std::max(line.follows, std::exchange(break_, OutputBreak::None));
+    if (after_breaks_.size() < kMost) after_breaks_.push_back(line);
   }
   break_ = std::max(break_, later.break_);
 }
 
 std::vector<SourceRef> OutputStarts::restarts(bool is_one_voice) const {
   constexpr size_t kFewest = 3;  // Lines of the opening; fewer may come again by chance.
-  std::set<uint64_t> opening;
-  std::set<uint64_t> repeated;  // By each rank, or in each epoch.
+  // The opening ends where the first run does. What stands in it twice is printed by each rank.
+  std::vector<uint64_t> opening;
   for (const OutputLine& line : opening_) {
-    if (!behind_.empty() && line.where >= behind_.front().where) break;
-    if (!opening.insert(line.shape).second) repeated.insert(line.shape);
+    const bool is_over = !after_breaks_.empty() && line.where >= after_breaks_.front().where;
+    if (is_over) break;
+    opening.push_back(line.shape);
   }
-  for (const uint64_t shape : repeated) opening.erase(shape);
+  const auto is_once = [&](uint64_t shape) { return std::ranges::count(opening, shape) == 1; };
+  // Behind too many breaks not all is kept.
+  if (opening.empty() || !is_once(opening.front()) || after_breaks_.size() >= kMost) return {};
   std::vector<SourceRef> starts;
-  std::set<uint64_t> seen;
   SourceRef first;
+  size_t met = 0;  // Lines of the opening that came again, in their order.
+  size_t next = 0;
   bool is_over = false;
-  for (const OutputLine& line : behind_) {
-    if (line.behind != OutputBreak::None) {
-      seen.clear();
-      is_over = is_one_voice || line.behind == OutputBreak::End;
+  for (const OutputLine& line : after_breaks_) {
+    if (line.follows != OutputBreak::None) {
+      met = next = 0;
+      is_over = is_one_voice || line.follows == OutputBreak::End;
     }
-    if (!is_over || !opening.contains(line.shape)) continue;
-    if (seen.empty()) first = line.where;
-    if (seen.insert(line.shape).second && seen.size() == kFewest) starts.push_back(first);
+    const auto wanted = opening.begin() + static_cast<std::ptrdiff_t>(next);
+    const auto found = std::find(wanted, next == 0 ? wanted + 1 : opening.end(), line.shape);
+    const bool is_met =
+        is_over && found != (next == 0 ? wanted + 1 : opening.end()) && is_once(line.shape);
+    if (!is_met) continue;
+    next = static_cast<size_t>(found - opening.begin()) + 1;
+    if (met == 0) first = line.where;
+    if (++met == kFewest) starts.push_back(first);
   }
-  // Behind so many failures not all are known.
-  return behind_.size() < kMost ? starts : std::vector<SourceRef>();
+  return starts;
 }
 
 }  // namespace ncclog

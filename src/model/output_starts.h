@@ -1,13 +1,14 @@
-// Was a further try appended to an output?
+// Was a further run appended to an output?
 //
 //   Loading config from base.yaml               the opening: what the program prints when it starts
 //   world size 8, precision bf16
 //   …
-//   torch.distributed.elastic.multiprocessing.errors.ChildFailedError:       this try is over
+//   torch.distributed.elastic.multiprocessing.errors.ChildFailedError:       this run is over
 //   Loading config from base.yaml               the same lines again: the next one begins
 //
-// Programs that use no NCCL, or do not let it speak, name no process: their tries are told by what
-// they print. Lines are compared without their digits, so stamps and pids make no difference.
+// Programs that use no NCCL, or do not let it speak, name no process: their runs are told by what
+// they print. Lines are compared without their digits, so stamps and pids make no difference. A loop
+// prints the same lines again, too, but not the one above it: so the first line has to come again.
 
 #pragma once
 
@@ -17,35 +18,36 @@
 #include <vector>
 
 #include "base/line.h"
+#include "model/records.h"
 
 namespace ncclog {
 
-/// What stands right before a line.
+/// What is told right before a line.
 enum class OutputBreak : uint8_t {
   None,
-  Failure,  ///< Somebody failed; others may go on, or begin later.
-  End,      ///< A launcher or scheduler told the end of all.
+  Failure,  ///< A process raised, or was killed; others may go on, or begin later.
+  End,      ///< A launcher, a scheduler or the program itself tells the end of all.
 };
 
 struct OutputLine {
   SourceRef where;
   uint64_t shape = 0;  ///< Hash of the line without digits, blanks, colours and what is far behind.
-  OutputBreak behind = OutputBreak::None;
+  OutputBreak follows = OutputBreak::None;
 
   bool operator==(const OutputLine&) const = default;
 };
 
-/// How an input begins, and what follows failures in it. Add its lines in order; merging neighbours
+/// How an input begins, and what follows breaks in it. Add its lines in order; merging neighbours
 /// gives what reading both in one go gives.
 class OutputStarts {
  public:
-  static constexpr size_t kOpening = 32;     ///< Lines kept of the beginning.
-  static constexpr size_t kWindow = 24;      ///< Lines behind a failure in which a try begins.
-  static constexpr size_t kMost = 4096;      ///< Lines kept behind failures: the first.
-  static constexpr uint64_t kInputs = 4096;  ///< Inputs of which any are kept.
+  static constexpr size_t kOpening = 24;  ///< Lines kept of the beginning.
+  static constexpr size_t kWindow = 24;   ///< Lines behind a break in which a run begins.
+  static constexpr size_t kMost = 4096;   ///< Lines kept behind breaks: the first.
+  static constexpr size_t kFailures = 256;
 
   /// False if note() has nothing to do.
-  bool is_listening() const { return count_ < kOpening || left_ > 0; }
+  bool is_listening() const { return opening_.size() < kOpening || left_ > 0; }
 
   /// No line was noted.
   bool is_empty() const { return opening_.empty(); }
@@ -53,27 +55,40 @@ class OutputStarts {
   /// A line that is none of NCCL's.
   void note(SourceRef where, std::string_view line);
 
-  /// The line before the next one ended a try, or somebody's part in it.
+  /// The line that was noted last is such a break.
   void end(OutputBreak how);
+
+  /// It is a failure of whoever names himself nowhere.
+  void keep_failure(const OwnedRecord& line);
 
   void merge(const OutputStarts& later);
 
-  /// Where the second and further tries begin, as far as lines of the first one's opening come
-  /// again. `is_one_voice`: a single process writes, so that its failure is the end of all.
+  /// Lines that may begin further runs, in ascending order: the first line comes again behind a break,
+  /// and with it two more of the opening. `is_one_voice`: a single process writes, so that its
+  /// failure is the end of all.
   std::vector<SourceRef> restarts(bool is_one_voice) const;
 
-  bool operator==(const OutputStarts&) const = default;
+  /// The failures that were noted, in their order, the first kFailures.
+  const std::vector<OwnedRecord>& failures() const { return failures_; }
+
+  /// Forgets all but the failures of which `is_own` is true.
+  template <typename IsOwn>
+  void keep_failures(IsOwn is_own) {
+    opening_.clear();
+    after_breaks_.clear();
+    std::erase_if(failures_, [&](const OwnedRecord& failure) { return !is_own(failure.where); });
+  }
 
  private:
   template <typename Io>
   friend void carry(Io& io, OutputStarts& starts);  ///< part/carry_shard.h
 
-  void add_behind(OutputLine line);
+  void add_after_break(OutputLine line);
 
   std::vector<OutputLine> opening_;
-  std::vector<OutputLine> behind_;
-  uint64_t count_ = 0;                     ///< Lines that were noted, up to kOpening.
-  uint64_t left_ = 0;                      ///< Lines that still stand close behind a failure.
+  std::vector<OutputLine> after_breaks_;
+  std::vector<OwnedRecord> failures_;
+  uint64_t left_ = 0;                      ///< Lines that still stand close behind a break.
   OutputBreak break_ = OutputBreak::None;  ///< Before the next line.
 };
 

@@ -321,12 +321,18 @@ void carry(Io& io, Pulse& pulse) {
   carry_each(io, pulse.clocks_, pulse.undated_work_);
 }
 
-NCCLOG_FIELDS(OutputLine, where, shape, behind)
+NCCLOG_FIELDS(OutputLine, where, shape, follows)
 
-/// The same.
 template <typename Io>
 void carry(Io& io, OutputStarts& starts) {
-  carry_each(io, starts.opening_, starts.behind_);
+  carry_each(io, starts.opening_, starts.after_breaks_, starts.failures_, starts.left_,
+             starts.break_);
+  if constexpr (Io::kReads) {
+    if (starts.opening_.size() > OutputStarts::kOpening ||
+        starts.after_breaks_.size() > OutputStarts::kMost ||
+        starts.failures_.size() > OutputStarts::kFailures || starts.left_ > OutputStarts::kWindow)
+      io.fail();
+  }
 }
 
 template <typename Io>

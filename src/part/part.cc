@@ -78,7 +78,12 @@ uint64_t layout_hash() {
   run.rows.emplace_back();
   shard.pci_devices.emplace_back().devices.emplace_back();
   shard.port_counters.emplace_back();
-  shard.clocks[0].add({});
+  InputClock& clock = shard.clocks[0];
+  clock.add({});
+  clock.starts.note({}, "loading the model");
+  clock.starts.end(OutputBreak::End);
+  clock.starts.keep_failure({});
+  clock.starts.note({}, "loading the model");
   shard.unknown.all[""] = {};
   carry_rest(hash, shard);
   Speaker speaker;

@@ -40,12 +40,18 @@ int badness(VerdictStatus status) {
 }
 
 /// The first of the worst: what came later may follow from it. Of runs that somebody started one
-/// after the other the last with a problem, which is what still has to be mended, else the last.
+/// after the other the last with a problem, which is what still has to be mended, else the last
+/// that can be judged.
 const Diagnosis& leading(const std::vector<Diagnosis>& all, bool are_appended) {
   const auto how_bad = [](const Diagnosis& one) { return badness(one.verdict.status); };
   if (!are_appended) return *std::ranges::max_element(all, {}, how_bad);
   const Diagnosis& last = *std::ranges::max_element(all.rbegin(), all.rend(), {}, how_bad);
-  return how_bad(last) > 1 ? last : all.back();
+  if (how_bad(last) > 1) return last;
+  const auto is_judged = [](const Diagnosis& one) {
+    return one.verdict.status != VerdictStatus::CannotJudge;
+  };
+  const auto judged = std::find_if(all.rbegin(), all.rend(), is_judged);
+  return judged == all.rend() ? all.back() : *judged;
 }
 
 /// The finding, said of `whom`: "Run 2: ".

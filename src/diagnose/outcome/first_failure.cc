@@ -12,6 +12,7 @@
 #include "diagnose/facts/line_places.h"
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/progress.h"
+#include "model/derive/steps.h"
 #include "model/ledger/watchdog_works.h"
 
 namespace ncclog {
@@ -97,20 +98,31 @@ LinePlaces find_failed_exits(const Job& job) {
   return places;
 }
 
+/// By input, what ended tracebacks there: of the same words one line is kept, and that may have none.
+std::set<std::pair<int64_t, std::string>> find_raised_words(const Job& job) {
+  std::set<std::pair<int64_t, std::string>> words;
+  for (const InputClock& clock : job.clocks) {
+    for (const Record failure : clock.starts.failures()) words.emplace(clock.input, failure.text());
+  }
+  return words;
+}
+
 /// An exception that nobody caught: its traceback stands above it; or the head of that is lost, and
-/// a launcher's tag says who printed it, or somebody who saw that process end says so below. Of runs
-/// in one output the first alone has the head.
+/// a launcher's tag says who printed it, or somebody who saw that process end says so below.
 template <typename T>
 bool is_uncaught(const Job& job, const Said<T>& said) {
   const SourceRef where = said.where();
   const Prefix& tag = said.header().prefix;
-  if (tag.rank >= 0 || tag.local_rank >= 0 || tag.pid >= 0 || job.is_appended) return true;
+  if (tag.rank >= 0 || tag.local_rank >= 0 || tag.pid >= 0) return true;
   const auto& logs = nth_process(job, said.process).logs;
   if (std::ranges::any_of(logs, [&](size_t log) {
         return any_before<TracebackStarted, TracebackFrame>(job.logs[log], where);
       })) {
     return true;
   }
+  if (job.answers.of<&find_raised_words>(job).contains(
+          {input_of(job, where), said.record().text()}))
+    return true;
   return job.answers.of<&find_failed_exits>(job).after(job, where) > 0;
 }
 
@@ -157,7 +169,7 @@ void name_by_spawn(const Job& job, ProgramException& exception) {
     exception.process = known;
     exception.rank = number;
   } else {
-    exception.text = fmt::format("process {} of the spawn: {}", number, exception.text);
+    exception.text += fmt::format(" (process {} of the spawn)", number);
   }
 }
 

@@ -420,8 +420,7 @@ class RunDivider {
   std::vector<std::vector<Sign>> signs_;  ///< By input, in its order.
 };
 
-std::vector<Run> certain_runs(const Job& job) {
-  std::vector<Run> runs = find_runs(job);
+std::vector<Run> certain_runs(std::vector<Run> runs) {
   std::erase_if(runs, [](const Run& run) { return !run.certain; });
   std::set<int> attempts;
   for (const Run& run : runs) attempts.insert(run.attempt);
@@ -433,15 +432,58 @@ std::vector<Run> certain_runs(const Job& job) {
   return runs;
 }
 
-/// Everything in the input was printed by one process, as far as its lines tell.
-bool is_one_voice(const Job& job, size_t input) {
+/// Lines of an input show a single process, and no launcher that may have others.
+bool is_one_voice(const Job& job, const InputClock& clock) {
   std::set<int64_t> pids;
   for (const SpeakerLog& log : job.logs) {
-    if (!std::cmp_equal(input_of(job, log.first), input)) continue;
+    if (input_of(job, log.first) != clock.input) continue;
     if (std::max({log.speaker.rank, log.task_rank, log.task_local_rank}) > 0) return false;
     if (log.speaker.pid >= 0) pids.insert(log.speaker.pid);
+    for (const uint16_t kind :
+         {kKindIndex<ProcessEnded>, kKindIndex<ProcessExited>, kKindIndex<MpiAbort>}) {
+      if (!log.records.kept(kind).empty()) return false;
+    }
   }
   return pids.size() < 2;
+}
+
+/// Somebody keeps the output open over the place: a process of NCCL, or an agent that starts its
+/// workers anew.
+bool goes_on_over(const Job& job, const InputClock& clock, SourceRef place) {
+  return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
+    if (input_of(job, log.first) != clock.input) return false;
+    const bool is_process = log.speaker.pid >= 0 && log.first < place && place < log.last;
+    return is_process || !log.records.kept(kKindIndex<WorkerGroupRestart>).empty();
+  });
+}
+
+/// Nothing was printed for some seconds before the place: several processes that start together come
+/// closer after each other.
+bool is_behind_pause(const InputClock& clock, SourceRef place) {
+  constexpr int64_t kLeast = 10'000'000'000;
+  const auto leads_to = [&](const Pause& pause) {
+    return pause.before.where < place && place <= pause.after.where && pause.length() >= kLeast;
+  };
+  return std::ranges::any_of(clock.pulse.clock(false).all.pauses, leads_to) ||
+         std::ranges::any_of(clock.pulse.clock(true).all.pauses, leads_to);
+}
+
+/// Where further runs begin in an output. `has_own_output`: there is one for each rank.
+std::vector<SourceRef> restarts_in(const Job& job, const InputClock& clock, bool has_own_output) {
+  // Ranks that write one output print this much before one of them fails only if all have begun.
+  constexpr uint64_t kLongRun = 100;
+  std::vector<SourceRef> restarts = clock.starts.restarts(false);
+  if (!has_own_output || !is_one_voice(job, clock)) return restarts;
+  uint64_t begun = 1;
+  for (const SourceRef place : clock.starts.restarts(true)) {
+    const uint64_t line = file_line(job, place).line;
+    const bool is_known = std::ranges::find(restarts, place) != restarts.end();
+    if (!is_known && line < begun + kLongRun && !is_behind_pause(clock, place)) continue;
+    if (!is_known) restarts.push_back(place);
+    begun = line;
+  }
+  std::ranges::sort(restarts);
+  return restarts;
 }
 
 /// The runs that find_restarts() tells of.
@@ -488,11 +530,38 @@ void note_line(const Record& record, SpeakerLog& part) {
   }
 }
 
+/// Of failures in the same words the first alone is kept: brings back those of the run.
+template <typename IsOwn>
+void restore_failures(std::span<const OwnedRecord> failures, SharedTrie& trie, IsOwn is_own,
+                      SpeakerLog& part) {
+  std::map<uint16_t, std::vector<OwnedRecord>> lost;
+  for (const OwnedRecord& failure : failures) {
+    const uint16_t kind = Record(failure).kind();
+    const auto kept = part.records.kept(kind);
+    const bool is_there = std::any_of(kept.begin(), kept.end(), [&](const Record& record) {
+      return record.where == failure.where;
+    });
+    if (is_own(failure.where) && !is_there) lost[kind].push_back(failure);
+  }
+  for (auto& [kind, records] : lost) {
+    for (const Record& record : part.records.kept(kind)) records.push_back(keep(record));
+    std::ranges::sort(records, {}, &OwnedRecord::where);
+    part.records.keep_only(trie, [&](uint16_t each, const Record&) { return each != kind; });
+    for (const OwnedRecord& record : records) {
+      part.records.add(trie, kind, record, record.rest->hash, [&] { return record; });
+      note_line(record, part);
+    }
+    part.records.settle();
+  }
+}
+
 /// Takes the lines of one run, those at places that are its own, out of a log that names no process.
 /// Nothing of it is left if `lines` is 0. All of it if its lines stand in stretches of this run
 /// only, as far as it keeps any.
+/// `failures` are those of the output that it is.
 template <typename IsOwn>
-SpeakerLog own_part(const SpeakerLog& whole, SharedTrie& trie, IsOwn is_own) {
+SpeakerLog own_part(const SpeakerLog& whole, SharedTrie& trie, IsOwn is_own,
+                    std::span<const OwnedRecord> failures) {
   const auto are_own = [&](const RecordLists& lists) {
     return std::all_of(lists.begin(), lists.end(), [&](const auto& entry) {
       return std::ranges::all_of(entry.second.kept,
@@ -519,6 +588,7 @@ SpeakerLog own_part(const SpeakerLog& whole, SharedTrie& trie, IsOwn is_own) {
   };
   part.unrecognised = own_of(whole.unrecognised);
   part.records = own_of(whole.records);
+  restore_failures(failures, trie, is_own, part);
   part.line_matches = own_of(whole.line_matches);
   part.speaker = whole.speaker;
   part.torn = whole.torn;
@@ -537,15 +607,6 @@ SpeakerLog own_part(const SpeakerLog& whole, SharedTrie& trie, IsOwn is_own) {
   }
   if (whole.last_failure && is_own(whole.last_failure->where)) {
     part.last_failure = whole.last_failure;
-    // Where an earlier run failed in the same words, that one's line is kept.
-    const Record last = *whole.last_failure;
-    const auto kept = part.records.kept(last.kind());
-    if (kept.empty() || kept.back().where != last.where) {
-      part.records.add(trie, last.kind(), last, last.rest->hash,
-                       [&] { return *whole.last_failure; });
-      part.records.settle();
-      note_line(last, part);
-    }
   }
   if (is_own(whole.last)) {
     part.cut = whole.cut;
@@ -668,6 +729,13 @@ void take_companions(const Job& job, const IsOwn& is_own, Job& part) {
   part.port_counters = job.port_counters;
 }
 
+/// The failures of those who name themselves nowhere in the input.
+std::span<const OwnedRecord> failures_in(const Job& job, int64_t input) {
+  const auto clock = std::ranges::find(job.clocks, input, &InputClock::input);
+  if (clock == job.clocks.end()) return {};
+  return clock->starts.failures();
+}
+
 /// The job of one run; -1: of what belongs to nobody. Built like any other, of the logs that are
 /// its own.
 Job job_of_run(const Job& job, const RunParts& parts, int run) {
@@ -695,7 +763,7 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
   for (const InputClock& clock : job.clocks) {
     InputClock& own = part.clocks.emplace_back(own_clock(clock, parts.by_input[clock.input], run));
     if (!parts.has_stretch(clock.input, run)) own.pulse = {};
-    own.starts = {};  // One run does not begin again.
+    own.starts.keep_failures(is_own);  // One run does not begin again.
     for (SourceRef& step : own.last) {
       if (!is_own(step)) step = {};
     }
@@ -706,7 +774,13 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
   for (size_t i = 0; i < job.logs.size(); ++i) {
     const auto speaker = speakers.find(i);
     if (speaker != speakers.end() && speaker->second != run) continue;
-    SpeakerLog log = speaker != speakers.end() ? job.logs[i] : own_part(job.logs[i], trie, is_own);
+    const SpeakerLog& whole = job.logs[i];
+    const bool is_nameless = whole.speaker.rank < 0 && whole.speaker.local_rank < 0;
+    SpeakerLog log = speaker != speakers.end()
+                         ? whole
+                         : own_part(whole, trie, is_own,
+                                    is_nameless ? failures_in(job, input_of(job, whole.first))
+                                                : std::span<const OwnedRecord>());
     if (log.lines == 0) continue;
     part.logs.push_back(std::move(log));
     logs.push_back(i);
@@ -734,17 +808,19 @@ std::vector<std::vector<SourceRef>> find_restarts(const Job& job) {
   std::vector<std::vector<SourceRef>> restarts(job.inputs.size());
   const auto is_output = [](const InputClock& clock) { return !clock.starts.is_empty(); };
   const auto outputs = std::ranges::count_if(job.clocks, is_output);
-  const bool may_be_alone = job.nranks.value_or(1) <= outputs;
   size_t fewest = RunParts::kMaxRuns - 1;
   for (const InputClock& clock : job.clocks) {
     if (!is_output(clock)) continue;
-    restarts[clock.input] = clock.starts.restarts(may_be_alone && is_one_voice(job, clock.input));
-    fewest = std::min(fewest, restarts[clock.input].size());
+    std::vector<SourceRef>& own = restarts[clock.input];
+    own = restarts_in(job, clock, told_ranks(job) <= outputs);
+    fewest = std::min(fewest, own.size());
+    const auto is_inside = [&](SourceRef place) { return goes_on_over(job, clock, place); };
+    if (fewest == 0 || std::ranges::any_of(own, is_inside)) return {};
   }
-  if (outputs == 0 || fewest == 0) return {};
-  for (std::vector<SourceRef>& of_input : restarts) {
-    if (of_input.size() > fewest)
-      of_input.erase(of_input.begin(), of_input.end() - static_cast<std::ptrdiff_t>(fewest));
+  if (outputs == 0) return {};
+  for (std::vector<SourceRef>& own : restarts) {
+    if (own.size() <= fewest) continue;
+    own.erase(own.begin(), own.end() - static_cast<std::ptrdiff_t>(fewest));
   }
   return restarts;
 }
@@ -752,8 +828,12 @@ std::vector<std::vector<SourceRef>> find_restarts(const Job& job) {
 RunParts run_parts(const Job& job) {
   if (job.runs < 2) return {};
   RunParts parts;
-  parts.runs = certain_runs(job);
-  if (parts.runs.empty()) parts = appended_runs(job);
+  std::vector<Run> runs = find_runs(job);
+  if (runs.size() < 2) {
+    parts = appended_runs(job);
+  } else {
+    parts.runs = certain_runs(std::move(runs));
+  }
   if (parts.runs.size() > RunParts::kMaxRuns) return {};
   if (!parts.are_appended) parts.by_input = RunDivider(job, parts.runs).divide();
   add_others(job, parts);
@@ -794,7 +874,6 @@ SplitRuns split_runs(const Job& read) {
   for (size_t r = 0; r < runs.size(); ++r) {
     split.runs.push_back(job_of_run(read, split.parts, static_cast<int>(r)));
     split.runs.back().is_last_run = r + 1 == runs.size();
-    split.runs.back().is_appended = split.parts.are_appended;
   }
   split.runs.back().stated = read.stated;  // What the user saw is how the logs end.
   split.rest = job_of_run(read, split.parts, -1);

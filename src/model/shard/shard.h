@@ -163,7 +163,7 @@ class ShardWriter {
   void add_marker(SourceRef where, const Marker& marker);
   void note_markers(SourceRef where, std::string_view line, const Event& event);
   void note_output(SourceRef where, std::string_view line);
-  void note_end(const Event& event);
+  void note_end(SourceRef where, std::string_view line, const Event& event);
 
   Shard shard_;  ///< Nodes of its maps do not move: all pointers below are to such.
   uint64_t unit_;

@@ -1,11 +1,14 @@
 #include "model/output_starts.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "log/event.h"
 #include "model/derive/build_job.h"
+#include "support/job_from_files.h"
 
 namespace ncclog {
 namespace {
@@ -13,37 +16,38 @@ namespace {
 constexpr int kExit = -1;   ///< A launcher tells the end of all.
 constexpr int kRaise = -2;  ///< A process raises.
 
-/// What a program prints: a number is the line of that number, whose shape no other one has.
-struct Printed {
-  int what;
-  uint64_t line;
-};
-
+/// An output: a number is the line of that number, whose shape no other one has.
 OutputStarts starts_of(const std::vector<int>& output, size_t begin, size_t end) {
   OutputStarts starts;
   for (size_t i = begin; i < end; ++i) {
+    const SourceRef where = {0, i + 1};
     const std::string text = output[i] < 0 ? std::string("it failed, and says so")
                                            : std::string(13, static_cast<char>('a' + output[i]));
-    starts.note({0, i + 1}, text);
+    starts.note(where, text);
     if (output[i] < 0) starts.end(output[i] == kExit ? OutputBreak::End : OutputBreak::Failure);
+    if (output[i] == kRaise) starts.keep_failure(make_record(where, text));
   }
   return starts;
 }
 
-std::vector<uint64_t> restarts(const std::vector<int>& output, bool is_one_voice = false) {
-  std::vector<uint64_t> lines;
-  const OutputStarts starts = starts_of(output, 0, output.size());
+using Lines = std::vector<uint64_t>;
+
+Lines restarts(const OutputStarts& starts, bool is_one_voice = false) {
+  Lines lines;
   for (const SourceRef where : starts.restarts(is_one_voice)) lines.push_back(where.line);
   return lines;
 }
 
-using Lines = std::vector<uint64_t>;
+Lines restarts(const std::vector<int>& output, bool is_one_voice = false) {
+  return restarts(starts_of(output, 0, output.size()), is_one_voice);
+}
 
 TEST(OutputStarts, AFurtherRunBeginsWhereTheOpeningComesAgainBehindAnEnd) {
   EXPECT_EQ(restarts({0, 1, 2, 3, kExit, 9, 0, 1, 2, 3}), (Lines{7}));
   EXPECT_EQ(restarts({0, 1, 2, kExit, 0, 1, 2, 4, 5, kExit, kExit, 0, 1, 2}), (Lines{5, 12}));
   EXPECT_EQ(restarts({0, 1, 2, 3, 0, 1, 2, 3}), Lines()) << "nobody failed";
   EXPECT_EQ(restarts({0, 1, 2, 3, kExit, 0, 1, 7, 8}), Lines()) << "two lines may be chance";
+  EXPECT_EQ(restarts({0, 1, 2, 3, kExit, 1, 2, 3}), Lines()) << "a loop below the first line";
   EXPECT_EQ(restarts({0, 0, 1, 1, 2, 2, 3, kExit, 0, 1, 2}), Lines()) << "each rank prints them";
 }
 
@@ -53,7 +57,7 @@ TEST(OutputStarts, AFailureIsTheEndOfAllWhereOneProcessWrites) {
   EXPECT_EQ(restarts(output, false), Lines()) << "another rank may begin later";
 }
 
-TEST(OutputStarts, OpeningsFarBehindAFailureAreNone) {
+TEST(OutputStarts, OpeningsFarBehindABreakAreNone) {
   std::vector<int> output = {0, 1, 2, kExit};
   output.insert(output.end(), OutputStarts::kWindow, 12);
   output.insert(output.end(), {0, 1, 2});
@@ -67,25 +71,49 @@ TEST(OutputStarts, AreTheSameWhereverTheOutputIsCut) {
     if (i % 7 == 0) output.insert(output.end(), 30, 13);
   }
   const OutputStarts whole = starts_of(output, 0, output.size());
-  EXPECT_FALSE(whole.restarts(false).empty());
+  EXPECT_FALSE(whole.restarts(true).empty());
   for (size_t cut = 0; cut <= output.size(); ++cut) {
     OutputStarts parts = starts_of(output, 0, cut);
     parts.merge(starts_of(output, cut, output.size()));
-    ASSERT_EQ(parts, whole) << "cut at " << cut;
+    for (const bool is_one_voice : {false, true})
+      ASSERT_EQ(restarts(parts, is_one_voice), restarts(whole, is_one_voice)) << "cut at " << cut;
+    ASSERT_EQ(parts.failures().size(), whole.failures().size()) << "cut at " << cut;
   }
 }
 
-TEST(FindRestarts, AProgramThatWasStartedAgainHasRuns) {
-  const std::string opening =
-      "Loading config from base.yaml\n"
-      "precision bf16, seed 7, output in folder out\n"
-      "data set with 4000 samples was opened\n";
-  const std::string failure =
-      "Traceback (most recent call last):\n"
-      "  File \"train.py\", line 4, in main\n"
-      "KeyError: 'lr'\n";
-  const Job job = job_from_text(opening + failure + opening + "step 3 loss 2.0\n");
-  EXPECT_EQ(job.runs, 2U);
+const std::string kOpening =
+    "Loading config from base.yaml\n"
+    "precision bf16, seed 7, output in folder out\n"
+    "data set with 4000 samples was opened\n";
+
+/// `steps` lines of work, then a traceback.
+std::string failing(int steps) {
+  std::string text;
+  for (int i = 0; i < steps; ++i) text += fmt::format("step {} loss 2.0\n", i);
+  return text +
+         "Traceback (most recent call last):\n"
+         "  File \"train.py\", line 4, in main\n"
+         "KeyError: 'lr'\n";
+}
+
+TEST(FindRestarts, AProgramThatWorkedAndWasStartedAgainHasRuns) {
+  EXPECT_EQ(job_from_text(kOpening + failing(100) + kOpening + "step 3 loss 2.0\n").runs, 2U);
+  const std::string limit =
+      "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-01-05T12:00:00 ***\n";
+  EXPECT_EQ(job_from_text(kOpening + limit + kOpening + failing(1)).runs, 2U);
+}
+
+TEST(FindRestarts, WhatOneRunMayPrintIsNoRunOfItsOwn) {
+  const std::string soon = kOpening + failing(2) + kOpening + failing(2);
+  EXPECT_EQ(job_from_text(soon).runs, 1U) << "two ranks that fail one after the other";
+  const std::string caught = kOpening + "KeyError: 'lr', using 0.1\n" + kOpening;
+  EXPECT_EQ(job_from_text(caught).runs, 1U) << "an exception without a traceback";
+  const std::string tagged = "[rank1]: " + kOpening + failing(100) + "[rank1]: " + kOpening;
+  EXPECT_EQ(job_from_text(tagged).runs, 1U) << "ranks that name themselves";
+  const std::string twice = kOpening + failing(100) + kOpening + "step 3 loss 2.0\n";
+  const Job two = testing::job_from_files({{"a.log", twice}, {"b.log", kOpening + failing(100)}});
+  EXPECT_EQ(two.runs, 1U) << "another output does not begin again";
+  EXPECT_EQ(testing::job_from_files({{"a.log", twice}, {"b.log", twice}}).runs, 2U);
 }
 
 }  // namespace
