@@ -102,12 +102,14 @@ constexpr size_t kNarrowest = 40;  ///< Columns; nothing breaks shorter lines.
 /// "[rank1]: Last error:": the WARN that an exception of PyTorch quotes is on the next line.
 bool is_label(const Event& event) { return is_of<LastErrorLabel>(event); }
 
-/// The message of an exception goes on with `next`: it begins below the class, or a list is indented
-/// by what Python and pydantic indent lists. Four blanks are code of another process's traceback.
-bool goes_on_with(const Event& exception, std::string_view next) {
-  const std::string_view said = trim(exception.header.message);
-  const size_t indent = std::min(next.find_first_not_of(' '), next.size());
-  return said.ends_with(':') || next.starts_with('\t') || indent == 2;
+/// The message of an exception goes on with `next`: it begins below the class, or is pydantic's list.
+/// Other processes' warnings and Java's frames are indented alike.
+bool goes_on_with(std::string_view exception, std::string_view next) {
+  exception = trim(exception);
+  const bool is_list = exception.find(" validation error") != exception.npos;
+  const std::string_view text = trim(next);
+  if (text.starts_with("warnings.warn(") || text.starts_with("at ")) return false;
+  return exception.ends_with(':') || (is_list && next.starts_with("  "));
 }
 
 /// No wording fits, or only one for what was cut.
@@ -261,10 +263,14 @@ void BrokenMessage::add(const Line& line, int lines) {
   const Event event = parse_event(line.text, wordings_);
   const bool is_open =
       is_whole && may_be_cut(event) && !event.header.torn && line.text.size() >= kNarrowest;
-  const bool has_more_below = is_label(event) || is_of<PythonException>(event);
+  const bool is_exception = is_of<PythonException>(event);
+  const bool has_more_below = is_label(event) || is_exception;
   const bool may_go_on =
       (is_open || (is_whole && has_more_below)) && line.text.size() <= kLongestPiece;
-  if (may_go_on) return hold(line, lines);
+  if (may_go_on) {
+    held_as_ = is_exception ? HeldAs::Exception : is_open ? HeldAs::Piece : HeldAs::Label;
+    return hold(line, lines);
+  }
   receive_(line, event, lines);
 }
 
@@ -287,11 +293,10 @@ bool BrokenMessage::join(const Line& line, int lines) {
   const auto rest = rest_of_record(line.text, pieces_[0].text);
   const Event event = parse_event(line.text, wordings_);
   if (!rest || event.header.level != Level::None || event.fate != LineFate::Foreign) return false;
-  const Event first = parse_event(pieces_[0].text, wordings_);
-  const bool is_exception = is_of<PythonException>(first);
-  if (is_exception && !goes_on_with(first, event.header.message)) return false;
+  if (held_as_ == HeldAs::Exception && !goes_on_with(pieces_[0].text, event.header.message))
+    return false;
   hold(line, lines);
-  if (is_label(first) || is_exception) {
+  if (held_as_ != HeldAs::Piece) {
     // A text that is no known WARN stays a line of its own.
     if (!hand_on_joined(" ")) finish();
     held_ = 0;

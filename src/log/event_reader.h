@@ -85,7 +85,8 @@ class RecordJoiner {
 //
 // And the next line of an exception whose message begins or goes on there.
 
-/// Holds an NCCL line that no wording fits until the next lines show whether it goes on.
+/// Holds an NCCL line that no wording fits, a label, or an exception until the next lines show whether
+/// it goes on.
 class BrokenMessage {
  public:
   /// Receives each record and what it says; both live during the call only.
@@ -104,6 +105,9 @@ class BrokenMessage {
   void finish();
 
  private:
+  /// What the first piece is: of the others one more line follows at most.
+  enum class HeldAs { Piece, Label, Exception };
+
   bool join(const Line& line, int lines);
   bool hand_on_joined(std::string_view separator);
   void hold(const Line& line, int lines);
@@ -112,6 +116,7 @@ class BrokenMessage {
   Receiver receive_;
   std::vector<HeldRecord> pieces_;  ///< Keeps its strings: the first held_ are in use.
   size_t held_ = 0;
+  HeldAs held_as_ = HeldAs::Piece;
   HeldRecord joined_;
 };
 
