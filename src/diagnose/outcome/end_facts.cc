@@ -392,17 +392,17 @@ std::vector<Death> deaths_by(const Job& job, int signal) {
 /// Whoever ends a hung job kills most of it: then the kill is how it ended, not why.
 bool is_cleaning_up(const Job& job, const std::vector<Death>& killed) {
   bool is_asked = false;
-  std::map<uint64_t, SourceRef> first;  // By stretch of input.
+  std::map<int64_t, uint64_t> first;  // By input, a line.
   for (const Death& death : killed) {
-    const SourceRef where = death.line.where;
-    SourceRef& known = first.try_emplace(where.unit, where).first->second;
-    known = std::min(known, where);
+    const uint64_t line = file_line(job, death.line.where).line;
+    uint64_t& known = first.try_emplace(input_of(job, death.line.where), line).first->second;
+    known = std::min(known, line);
   }
   // mpirun says that it ends the job, too, because a process was killed before, and Slurm ends what
   // such a process left standing: lines of both come a little out of order.
   const auto died_before = [&](SourceRef where, uint64_t distance) {
-    const auto death = first.find(where.unit);
-    return death != first.end() && death->second.line + distance < where.line;
+    const auto death = first.find(input_of(job, where));
+    return death != first.end() && death->second + distance < file_line(job, where).line;
   };
   for_each_said<LaunchStopped>(
       job, [&](const auto& said) { is_asked |= !died_before(said.where(), 0); });
