@@ -102,14 +102,21 @@ constexpr size_t kNarrowest = 40;  ///< Columns; nothing breaks shorter lines.
 /// "[rank1]: Last error:": the WARN that an exception of PyTorch quotes is on the next line.
 bool is_label(const Event& event) { return is_of<LastErrorLabel>(event); }
 
-/// The message of an exception goes on with `next`: it begins below the class, or is pydantic's list.
-/// Other processes' warnings and Java's frames are indented alike.
+/// An exception whose message begins below the class, or has a list below it.
+bool has_more_below(const Event& event) {
+  const std::string_view said = trim(event.header.message);
+  return is_of<PythonException>(event) &&
+         (said.ends_with(':') || said.find(" validation error") != said.npos);
+}
+
+/// `next` is what such an exception goes on with: any line below the class alone, else one that is
+/// indented. Other processes' warnings and Java's frames are indented alike.
 bool goes_on_with(std::string_view exception, std::string_view next) {
-  exception = trim(exception);
-  const bool is_list = exception.find(" validation error") != exception.npos;
+  const std::string_view said = trim(parse_header(exception).message);
   const std::string_view text = trim(next);
-  if (text.starts_with("warnings.warn(") || text.starts_with("at ")) return false;
-  return exception.ends_with(':') || (is_list && next.starts_with("  "));
+  if (text.starts_with("warnings.warn(") || (text.starts_with("at ") && text.ends_with(')')))
+    return false;
+  return said.find(' ') == said.npos || (!next.empty() && is_blank(next[0]));
 }
 
 /// No wording fits, or only one for what was cut.
@@ -263,10 +270,9 @@ void BrokenMessage::add(const Line& line, int lines) {
   const Event event = parse_event(line.text, wordings_);
   const bool is_open =
       is_whole && may_be_cut(event) && !event.header.torn && line.text.size() >= kNarrowest;
-  const bool is_exception = is_of<PythonException>(event);
-  const bool has_more_below = is_label(event) || is_exception;
-  const bool may_go_on =
-      (is_open || (is_whole && has_more_below)) && line.text.size() <= kLongestPiece;
+  const bool is_exception = has_more_below(event);
+  const bool has_rest = is_open || (is_whole && (is_label(event) || is_exception));
+  const bool may_go_on = has_rest && line.text.size() <= kLongestPiece;
   if (may_go_on) {
     held_as_ = is_exception ? HeldAs::Exception : is_open ? HeldAs::Piece : HeldAs::Label;
     return hold(line, lines);
