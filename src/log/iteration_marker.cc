@@ -145,7 +145,7 @@ std::span<const IterationWording> iteration_wordings() {
 std::vector<std::string> literals_of(std::string_view needle) {
   if (!needle.ends_with('#')) return {std::string(needle)};
   std::vector<std::string> literals;
-  for (const std::string_view number : {"\x01", " \x01", "  ", ":", "=\x01", " [\x01"}) {
+  for (const std::string_view number : {"\x01", " \x01", "  ", ":", " [\x01"}) {
     literals.push_back(std::string(needle.substr(0, needle.size() - 1)).append(number));
   }
   return literals;

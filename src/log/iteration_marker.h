@@ -32,8 +32,8 @@ enum class MarkerPlace {
 /// One way in which steps are printed.
 struct IterationWording {
   std::string_view preset;  ///< What the user types: "megatron". Several wordings may share one.
-  /// Stands in every such line; "#" at its end: a number, behind a colon, an equals sign, blanks,
-  /// a bracket or nothing.
+  /// Stands in every such line; "#" at its end: a number, behind a colon, blanks, a bracket or
+  /// nothing.
   std::string_view needle;
   /// RE2 with the groups step, total and epoch, all optional; without step lines are ticks. Steps
   /// are counted inside an epoch where it has all three.

@@ -50,9 +50,8 @@ TEST(IterationMarker, FindsTheStepInRealLineShapes) {
       {"Train Epoch: 0 [  8232/109772 (8%)] Data (t): 0.295 Loss: 7.9482",
        "pytorch-examples 8232/109772"},
       {"Epoch [2/5], Step [100/600], Loss: 0.3204", "plain 100/600"},
-      {"step=40 lr=0.001 train_loss=0.62", "plain 40"},
+      {"epoch=3 step=40 lr=0.001 train_loss=0.62", "plain 40"},
       {"Epoch [2/5], Loss: 0.3204", "plain"},
-      {"Epoch 3: average loss 0.2512", "plain"},
       {"Iteration 7/90, loss 3.1", "iteration 7/90"},
       {"[default7]: iteration        1/ 1000000 | consumed samples: 8 |", "megatron 1/1000000"},
       {" [2026-01-05 12:00:00] iteration      100/     500 | consumed samples:        12800 | "
