@@ -1,7 +1,6 @@
 #include "diagnose/outcome/rank_stacks.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -253,8 +252,10 @@ std::vector<RankStacks> find_rank_stacks(const Job& job) {
     }
   }
   // Beside the schedulers of an engine its servers and controllers are no ranks.
-  const auto is_titled = [](const RankStacks& one) { return one.rank >= 0 || !one.title.empty(); };
-  if (std::ranges::count_if(all, is_titled) > 1) std::erase_if(all, std::not_fn(is_titled));
+  const auto is_titled = [](const RankStacks& one) { return !one.title.empty(); };
+  if (std::ranges::count_if(all, is_titled) > 1) {
+    std::erase_if(all, [&](const RankStacks& one) { return one.rank < 0 && !is_titled(one); });
+  }
   return all;
 }
 
