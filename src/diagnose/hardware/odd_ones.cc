@@ -246,8 +246,9 @@ FactValue table_step(const Job& job, const Instance&) {
     return std::pair(std::min(out, in), std::max(out, in));
   };
   const auto are_alike = [&](const NcclTestsRow& a, const NcclTestsRow& b) {
-    const auto [low, high] = std::minmax(busbw_range(a).first, busbw_range(b).first);
-    return low > 0 && high < kAlike * low;
+    const double one = busbw_range(a).first;
+    const double other = busbw_range(b).first;
+    return std::min(one, other) > 0 && std::max(one, other) < kAlike * std::min(one, other);
   };
   for (const NcclTestsRun& run : job.nccl_tests) {
     for (size_t i = 1; i + 2 < run.rows.size(); ++i) {
