@@ -13,6 +13,8 @@ uint64_t shape_of(std::string_view line) {
   constexpr size_t kLongest = 96;
   constexpr int kFewestLetters = 12;
   if (line.empty() || is_blank(line[0]) || line.starts_with("Traceback")) return 0;
+  // Printed while the interpreter leaves, behind whatever it raised.
+  if (line.substr(0, kLongest).find("wandb") != line.npos) return 0;
   uint64_t shape = 0xcbf29ce484222325u;
   int letters = 0;
   bool is_colour = false;
@@ -47,8 +49,8 @@ void OutputStarts::end(OutputBreak how) {
   break_ = std::max(break_, how);
 }
 
-void OutputStarts::keep_failure(const OwnedRecord& line) {
-  if (failures_.size() < kFailures) failures_.push_back(line);
+void OutputStarts::keep_ending(const OwnedRecord& line) {
+  if (endings_.size() < kEndings) endings_.push_back(line);
 }
 
 void OutputStarts::merge(const OutputStarts& later) {
@@ -59,9 +61,8 @@ void OutputStarts::merge(const OutputStarts& later) {
     if (left_ > 0 && is_before_next) add_after_break(line);
     if (opening_.size() < kOpening) opening_.push_back(line);
   }
-  for (const OwnedRecord& failure : later.failures_) {
-    if (failures_.size() < kFailures) failures_.push_back(failure);
-  }
+  for (const OwnedRecord& ending : later.endings_) keep_ending(ending);
+  finished_ = std::max(finished_, later.finished_);
   if (later.after_breaks_.empty() && later.left_ == 0) return;  // No break is there.
   left_ = later.left_;
   for (OutputLine line : later.after_breaks_) {
@@ -92,6 +93,8 @@ std::vector<SourceRef> OutputStarts::restarts(bool is_one_voice) const {
     if (line.follows != OutputBreak::None) {
       met = next = 0;
       is_over = is_one_voice || line.follows == OutputBreak::End;
+      // Who catches what was raised says so, or goes on; who starts the program again does not.
+      if (line.follows == OutputBreak::Failure) is_over &= line.shape == opening.front();
     }
     const auto wanted = opening.begin() + static_cast<std::ptrdiff_t>(next);
     const auto found = std::find(wanted, next == 0 ? wanted + 1 : opening.end(), line.shape);

@@ -44,7 +44,7 @@ class OutputStarts {
   static constexpr size_t kOpening = 24;  ///< Lines kept of the beginning.
   static constexpr size_t kWindow = 24;   ///< Lines behind a break in which a run begins.
   static constexpr size_t kMost = 4096;   ///< Lines kept behind breaks: the first.
-  static constexpr size_t kFailures = 256;
+  static constexpr size_t kEndings = 256;
 
   /// False if note() has nothing to do.
   bool is_listening() const { return opening_.size() < kOpening || left_ > 0; }
@@ -58,8 +58,14 @@ class OutputStarts {
   /// The line that was noted last is such a break.
   void end(OutputBreak how);
 
-  /// It is a failure of whoever names himself nowhere.
-  void keep_failure(const OwnedRecord& line);
+  /// It says that all is done.
+  void finish(SourceRef where) {
+    finished_ = where;
+    end(OutputBreak::End);
+  }
+
+  /// It says how a run, or a process, ended.
+  void keep_ending(const OwnedRecord& line);
 
   void merge(const OutputStarts& later);
 
@@ -68,15 +74,18 @@ class OutputStarts {
   /// failure is the end of all.
   std::vector<SourceRef> restarts(bool is_one_voice) const;
 
-  /// The failures that were noted, in their order, the first kFailures.
-  const std::vector<OwnedRecord>& failures() const { return failures_; }
+  /// The endings that were kept, in their order, the first kEndings.
+  const std::vector<OwnedRecord>& endings() const { return endings_; }
 
-  /// Forgets all but the failures of which `is_own` is true.
+  /// The last line that says that all is done; line 0: none does.
+  SourceRef finished() const { return finished_; }
+
+  /// Forgets all but the endings of which `is_own` is true.
   template <typename IsOwn>
-  void keep_failures(IsOwn is_own) {
+  void keep_endings(IsOwn is_own) {
     opening_.clear();
     after_breaks_.clear();
-    std::erase_if(failures_, [&](const OwnedRecord& failure) { return !is_own(failure.where); });
+    std::erase_if(endings_, [&](const OwnedRecord& ending) { return !is_own(ending.where); });
   }
 
  private:
@@ -87,7 +96,8 @@ class OutputStarts {
 
   std::vector<OutputLine> opening_;
   std::vector<OutputLine> after_breaks_;
-  std::vector<OwnedRecord> failures_;
+  std::vector<OwnedRecord> endings_;
+  SourceRef finished_;
   uint64_t left_ = 0;                      ///< Lines that still stand close behind a break.
   OutputBreak break_ = OutputBreak::None;  ///< Before the next line.
 };

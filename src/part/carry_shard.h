@@ -325,12 +325,12 @@ NCCLOG_FIELDS(OutputLine, where, shape, follows)
 
 template <typename Io>
 void carry(Io& io, OutputStarts& starts) {
-  carry_each(io, starts.opening_, starts.after_breaks_, starts.failures_, starts.left_,
-             starts.break_);
+  carry_each(io, starts.opening_, starts.after_breaks_, starts.endings_, starts.finished_,
+             starts.left_, starts.break_);
   if constexpr (Io::kReads) {
     if (starts.opening_.size() > OutputStarts::kOpening ||
         starts.after_breaks_.size() > OutputStarts::kMost ||
-        starts.failures_.size() > OutputStarts::kFailures || starts.left_ > OutputStarts::kWindow)
+        starts.endings_.size() > OutputStarts::kEndings || starts.left_ > OutputStarts::kWindow)
       io.fail();
   }
 }

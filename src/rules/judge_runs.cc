@@ -88,7 +88,7 @@ std::string short_words(const JudgedRun& run) {
 }
 
 Verdict joined_verdict(const std::vector<Diagnosis>& all, const Diagnosis& lead, const Job& read,
-                       bool are_appended) {
+                       const RunParts& parts) {
   Verdict verdict = lead.verdict;
   std::vector<std::string> words;
   int worst = 0;
@@ -96,15 +96,16 @@ Verdict joined_verdict(const std::vector<Diagnosis>& all, const Diagnosis& lead,
     words.push_back(short_words(one.runs.front()));
     worst = std::max(worst, badness(one.verdict.status));
   }
-  if (worst > 1 || (worst > 0 && are_appended)) {
+  if (worst > 1 || (worst > 0 && parts.are_appended)) {
     const JudgedRun& last = all.back().runs.front();
     const std::string_view end =
         &lead == &all.back()                          ? ""
         : last.verdict.status == VerdictStatus::Clean ? " (the last one finished well)"
         : last.end.state == EndState::Stopped         ? " (the last one was stopped)"
                                                       : "";
-    verdict.headline = fitted_headline(fmt::format(
-        "{} of {}{}: {}", capitalised(lead.runs.front().name), all.size(), end, verdict.headline));
+    verdict.headline =
+        fitted_headline(fmt::format("{} of {}{}: {}", capitalised(lead.runs.front().name),
+                                    all.size() + parts.earlier, end, verdict.headline));
   } else if (worst == 0) {
     verdict.headline = fmt::format(
         "All {} runs finished, and nothing is wrong in what their logs show.", all.size());
@@ -196,7 +197,7 @@ Diagnosis judge_runs(const Rulebook& rulebook, const Job& read, SplitRuns split,
   add_of_no_run(said_of_all(rulebook, read, std::move(further), diagnosis.overlays));
   add_of_no_run(said_of_nobody(rulebook, split.rest, diagnosis.overlays));
   diagnosis.findings = order_by_cause(std::move(findings));
-  diagnosis.verdict = within_hosts(joined_verdict(all, lead, read, split.parts.are_appended), read);
+  diagnosis.verdict = within_hosts(joined_verdict(all, lead, read, split.parts), read);
   for (const Finding& finding : diagnosis.findings) {
     if (of_no_run.contains(finding.id)) weigh(finding, diagnosis.verdict);
   }

@@ -102,7 +102,7 @@ LinePlaces find_failed_exits(const Job& job) {
 std::set<std::pair<int64_t, std::string>> find_raised_words(const Job& job) {
   std::set<std::pair<int64_t, std::string>> words;
   for (const InputClock& clock : job.clocks) {
-    for (const Record failure : clock.starts.failures()) words.emplace(clock.input, failure.text());
+    for (const Record ending : clock.starts.endings()) words.emplace(clock.input, ending.text());
   }
   return words;
 }

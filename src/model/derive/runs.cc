@@ -603,7 +603,7 @@ void build_runs(Job& job) {
   }
   job.runs = std::max<size_t>(1, find_runs(job).size());
   if (job.runs == 1) {
-    for (const std::vector<SourceRef>& restarts : find_restarts(job))
+    for (const std::vector<SourceRef>& restarts : find_restarts(job).by_input)
       job.runs = std::max(job.runs, restarts.size() + 1);
   }
   const std::vector<World> worlds = find_worlds(job);

@@ -447,14 +447,18 @@ bool is_one_voice(const Job& job, const InputClock& clock) {
   return pids.size() < 2;
 }
 
-/// Somebody keeps the output open over the place: a process of NCCL, or an agent that starts its
-/// workers anew.
+/// Somebody keeps the output open over the place: a process of NCCL, an agent that starts its workers
+/// anew, or agents of several hosts, whose outputs were joined.
 bool goes_on_over(const Job& job, const InputClock& clock, SourceRef place) {
-  return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
-    if (input_of(job, log.first) != clock.input) return false;
-    const bool is_process = log.speaker.pid >= 0 && log.first < place && place < log.last;
-    return is_process || !log.records.kept(kKindIndex<WorkerGroupRestart>).empty();
-  });
+  std::set<std::string> hosts;
+  for (const SpeakerLog& log : job.logs) {
+    if (input_of(job, log.first) != clock.input) continue;
+    if (log.speaker.pid >= 0 && log.first < place && place < log.last) return true;
+    if (!log.records.kept(kKindIndex<WorkerGroupRestart>).empty()) return true;
+    for (const Record& record : log.records.kept(kKindIndex<FailureHost>))
+      hosts.emplace(read_message<FailureHost>(parse_message(record)).host);
+  }
+  return hosts.size() > 1;
 }
 
 /// Nothing was printed for some seconds before the place: several processes that start together come
@@ -489,18 +493,23 @@ std::vector<SourceRef> restarts_in(const Job& job, const InputClock& clock, bool
 /// The runs that find_restarts() tells of.
 RunParts appended_runs(const Job& job) {
   RunParts parts;
-  const std::vector<std::vector<SourceRef>> restarts = find_restarts(job);
-  if (restarts.empty()) return parts;
+  const Restarts restarts = find_restarts(job);
+  if (restarts.by_input.empty()) return parts;
   parts.are_appended = true;
+  parts.earlier = restarts.earlier;
   parts.by_input.resize(job.inputs.size());
-  for (size_t i = 0; i < restarts.size(); ++i) {
-    if (restarts[i].empty()) continue;
+  for (size_t i = 0; i < restarts.by_input.size(); ++i) {
+    if (restarts.by_input[i].empty()) continue;
     parts.by_input[i].push_back({{}, 0});
-    for (const SourceRef from : restarts[i])
+    for (const SourceRef from : restarts.by_input[i])
       parts.by_input[i].push_back({from, static_cast<int>(parts.by_input[i].size())});
     parts.runs.resize(parts.by_input[i].size());
   }
-  for (size_t r = 0; r < parts.runs.size(); ++r) parts.runs[r].name = fmt::format("run {}", r + 1);
+  for (size_t r = 0; r < parts.runs.size(); ++r) {
+    const size_t number = r + 1 + parts.earlier;
+    parts.runs[r].name = r == 0 && parts.earlier > 0 ? fmt::format("runs 1-{}", number)
+                                                     : fmt::format("run {}", number);
+  }
   return parts;
 }
 
@@ -530,27 +539,34 @@ void note_line(const Record& record, SpeakerLog& part) {
   }
 }
 
-/// Of failures in the same words the first alone is kept: brings back those of the run.
+/// The speaker is whom the line names, or nobody and so does it.
+bool is_said_by(const Speaker& speaker, const Record& line) {
+  const Prefix prefix = parse_record(line).header.prefix;
+  if (prefix.rank >= 0) return speaker.rank == prefix.rank;
+  return speaker.rank < 0 && speaker.pid < 0 && speaker.local_rank == prefix.local_rank;
+}
+
+/// Of endings in the same words the first alone is kept: brings back those of the run.
 template <typename IsOwn>
-void restore_failures(std::span<const OwnedRecord> failures, SharedTrie& trie, IsOwn is_own,
-                      SpeakerLog& part) {
+void restore_endings(std::span<const OwnedRecord> endings, SharedTrie& trie, IsOwn is_own,
+                     SpeakerLog& part) {
   std::map<uint16_t, std::vector<OwnedRecord>> lost;
-  for (const OwnedRecord& failure : failures) {
-    const uint16_t kind = Record(failure).kind();
-    const auto kept = part.records.kept(kind);
-    const bool is_there = std::any_of(kept.begin(), kept.end(), [&](const Record& record) {
-      return record.where == failure.where;
-    });
-    if (is_own(failure.where) && !is_there) lost[kind].push_back(failure);
+  for (const OwnedRecord& ending : endings) {
+    const Record line = ending;
+    if (!is_own(line.where) || !is_said_by(part.speaker, line)) continue;
+    const auto kept = part.records.kept(line.kind());
+    const bool is_there = std::any_of(
+        kept.begin(), kept.end(), [&](const Record& record) { return record.where == line.where; });
+    if (is_there) continue;
+    lost[line.kind()].push_back(ending);
+    note_line(line, part);
   }
   for (auto& [kind, records] : lost) {
     for (const Record& record : part.records.kept(kind)) records.push_back(keep(record));
     std::ranges::sort(records, {}, &OwnedRecord::where);
     part.records.keep_only(trie, [&](uint16_t each, const Record&) { return each != kind; });
-    for (const OwnedRecord& record : records) {
+    for (const OwnedRecord& record : records)
       part.records.add(trie, kind, record, record.rest->hash, [&] { return record; });
-      note_line(record, part);
-    }
     part.records.settle();
   }
 }
@@ -558,10 +574,10 @@ void restore_failures(std::span<const OwnedRecord> failures, SharedTrie& trie, I
 /// Takes the lines of one run, those at places that are its own, out of a log that names no process.
 /// Nothing of it is left if `lines` is 0. All of it if its lines stand in stretches of this run
 /// only, as far as it keeps any.
-/// `failures` are those of the output that it is.
+/// `endings` are those of its input.
 template <typename IsOwn>
 SpeakerLog own_part(const SpeakerLog& whole, SharedTrie& trie, IsOwn is_own,
-                    std::span<const OwnedRecord> failures) {
+                    std::span<const OwnedRecord> endings) {
   const auto are_own = [&](const RecordLists& lists) {
     return std::all_of(lists.begin(), lists.end(), [&](const auto& entry) {
       return std::ranges::all_of(entry.second.kept,
@@ -588,9 +604,9 @@ SpeakerLog own_part(const SpeakerLog& whole, SharedTrie& trie, IsOwn is_own,
   };
   part.unrecognised = own_of(whole.unrecognised);
   part.records = own_of(whole.records);
-  restore_failures(failures, trie, is_own, part);
   part.line_matches = own_of(whole.line_matches);
   part.speaker = whole.speaker;
+  restore_endings(endings, trie, is_own, part);
   part.torn = whole.torn;
   part.task_rank = whole.task_rank;
   part.task_local_rank = whole.task_local_rank;
@@ -729,11 +745,11 @@ void take_companions(const Job& job, const IsOwn& is_own, Job& part) {
   part.port_counters = job.port_counters;
 }
 
-/// The failures of those who name themselves nowhere in the input.
-std::span<const OwnedRecord> failures_in(const Job& job, int64_t input) {
+/// The endings that the input tells.
+std::span<const OwnedRecord> endings_in(const Job& job, int64_t input) {
   const auto clock = std::ranges::find(job.clocks, input, &InputClock::input);
   if (clock == job.clocks.end()) return {};
-  return clock->starts.failures();
+  return clock->starts.endings();
 }
 
 /// The job of one run; -1: of what belongs to nobody. Built like any other, of the logs that are
@@ -763,7 +779,7 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
   for (const InputClock& clock : job.clocks) {
     InputClock& own = part.clocks.emplace_back(own_clock(clock, parts.by_input[clock.input], run));
     if (!parts.has_stretch(clock.input, run)) own.pulse = {};
-    own.starts.keep_failures(is_own);  // One run does not begin again.
+    own.starts.keep_endings(is_own);  // One run does not begin again.
     for (SourceRef& step : own.last) {
       if (!is_own(step)) step = {};
     }
@@ -775,12 +791,10 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
     const auto speaker = speakers.find(i);
     if (speaker != speakers.end() && speaker->second != run) continue;
     const SpeakerLog& whole = job.logs[i];
-    const bool is_nameless = whole.speaker.rank < 0 && whole.speaker.local_rank < 0;
-    SpeakerLog log = speaker != speakers.end()
-                         ? whole
-                         : own_part(whole, trie, is_own,
-                                    is_nameless ? failures_in(job, input_of(job, whole.first))
-                                                : std::span<const OwnedRecord>());
+    SpeakerLog log =
+        speaker != speakers.end()
+            ? whole
+            : own_part(whole, trie, is_own, endings_in(job, input_of(job, whole.first)));
     if (log.lines == 0) continue;
     part.logs.push_back(std::move(log));
     logs.push_back(i);
@@ -804,24 +818,29 @@ int RunParts::owner(const Job& job, SourceRef where) const {
   return after == stretches.begin() ? -1 : std::prev(after)->run;
 }
 
-std::vector<std::vector<SourceRef>> find_restarts(const Job& job) {
-  std::vector<std::vector<SourceRef>> restarts(job.inputs.size());
+Restarts find_restarts(const Job& job) {
+  Restarts restarts;
+  restarts.by_input.resize(job.inputs.size());
   const auto is_output = [](const InputClock& clock) { return !clock.starts.is_empty(); };
   const auto outputs = std::ranges::count_if(job.clocks, is_output);
   size_t fewest = RunParts::kMaxRuns - 1;
+  size_t most = 0;
   for (const InputClock& clock : job.clocks) {
     if (!is_output(clock)) continue;
-    std::vector<SourceRef>& own = restarts[clock.input];
+    std::vector<SourceRef>& own = restarts.by_input[clock.input];
     own = restarts_in(job, clock, told_ranks(job) <= outputs);
     fewest = std::min(fewest, own.size());
+    most = std::max(most, own.size());
     const auto is_inside = [&](SourceRef place) { return goes_on_over(job, clock, place); };
-    if (fewest == 0 || std::ranges::any_of(own, is_inside)) return {};
+    const bool ends_well = !own.empty() && own.back() < clock.starts.finished();
+    if (fewest == 0 || ends_well || std::ranges::any_of(own, is_inside)) return {};
   }
   if (outputs == 0) return {};
-  for (std::vector<SourceRef>& own : restarts) {
+  for (std::vector<SourceRef>& own : restarts.by_input) {
     if (own.size() <= fewest) continue;
     own.erase(own.begin(), own.end() - static_cast<std::ptrdiff_t>(fewest));
   }
+  restarts.earlier = most - fewest;
   return restarts;
 }
 

@@ -66,9 +66,15 @@ std::vector<size_t> latecomers(const Job& job, const Communicator& comm);
 // Where nothing tells processes apart, as in outputs of programs alone, a run begins where an output
 // begins anew behind a failure (model/output_starts.h).
 
-/// By index of Job::inputs, where further runs of a program begin that appended its output: as many
-/// in each output, the last ones. What stands before them counts as one run. Empty: there are none.
-std::vector<std::vector<SourceRef>> find_restarts(const Job& job);
+/// Where further runs of a program begin that appended its output.
+struct Restarts {
+  /// By index of Job::inputs, as many in each output, the last ones; empty: there are none, or the
+  /// last run did what it was started for, and what failed before does not matter.
+  std::vector<std::vector<SourceRef>> by_input;
+  size_t earlier = 0;  ///< Further restarts before them: those runs count as one with the first.
+};
+
+Restarts find_restarts(const Job& job);
 
 /// From `from` on, the lines of an input that name no process belong to a run.
 struct RunStretch {
@@ -79,10 +85,11 @@ struct RunStretch {
 struct RunParts {
   std::vector<Run> runs;                          ///< As they began; empty: one run.
   bool are_appended = false;                      ///< Told by find_restarts().
+  size_t earlier = 0;                             ///< As Restarts::earlier.
   std::vector<std::vector<RunStretch>> by_input;  ///< By index of Job::inputs, ascending.
 
   /// More runs than these are not taken apart: nobody keeps so many together.
-  static constexpr size_t kMaxRuns = 32;
+  static constexpr size_t kMaxRuns = 16;
 
   /// Lines of that input (into Job::inputs) that name no process belong to the run.
   bool has_stretch(size_t input, int run) const;

@@ -278,7 +278,7 @@ void ShardWriter::add(const Line& line, const Event& event, int lines,
                        event.header.host.data() == line.text.data();
   if (!is_bare) pulse().add(where, line.text);
   if (event.header.level == Level::None) note_output(where, line.text);
-  note_end(where, line.text, event);
+  if (event.message.kind != nullptr) note_end(where, line.text, event);
   note_markers(where, line.text, event);
   if (is_cut_off(line, event)) return;
   keep_line(log, {where, input_, markers_seen_}, line.text, event, matched, shard_, texts_, trie_);
@@ -373,14 +373,14 @@ void ShardWriter::add(const CachedLine& line, uint64_t number, const std::vector
   count_line(log, where);
   view_last(log, where, line.text);
   if (!is_of_nccl) {
-    note_output(where, line.text);
-    note_end(where, line.text, event);
     note_tasks(log, prefix);
     if (line.is_dated) {
       pulse().add(where, line.text);
     } else {
       pulse().add_undated(where, line.names_step);
     }
+    note_output(where, line.text);
+    if (event.message.kind != nullptr) note_end(where, line.text, event);
     if (line.marker != nullptr) add_marker(where, read_marker(*line.marker));
   }
   keep_line(log, {where, input_, markers_seen_, is_of_nccl ? &line : nullptr}, line.text, event,
@@ -498,37 +498,39 @@ void ShardWriter::add_marker(SourceRef where, const Marker& marker) {
   if (pulse_ != nullptr) pulse_->add_work(where);
 }
 
-void ShardWriter::note_output(SourceRef where, std::string_view line) {
-  if (clock().starts.is_listening()) clock().starts.note(where, line);
-}
-
-/// A line that tells the end of a run, or of a process.
+/// A line with a kind: it may tell the end of a run, or of a process.
 void ShardWriter::note_end(SourceRef where, std::string_view line, const Event& event) {
-  if (event.message.kind == nullptr) return;
   switch (event.message.kind->index) {
+    case kKindIndex<WorkerFailed>:
+    case kKindIndex<FailureRank>:
+      break;  // Of a report that goes on.
+    case kKindIndex<LaunchFinished>:
+    case kKindIndex<WorkFinished>:
+      clock().starts.finish(where);
+      break;
     case kKindIndex<ChildFailed>:
     case kKindIndex<FailureExitcode>:
     case kKindIndex<FailureSignal>:
     case kKindIndex<JobCancelled>:
     case kKindIndex<LaunchStopped>:
-    case kKindIndex<LaunchFinished>:
-    case kKindIndex<WorkFinished>:
-      return clock().starts.end(OutputBreak::End);
+      clock().starts.end(OutputBreak::End);
+      break;
     case kKindIndex<PythonException>:
     case kKindIndex<NcclException>:
     case kKindIndex<CudaOomException>:
       if (!event.is_of_traceback) return;  // Caught, and printed.
       [[fallthrough]];
     case kKindIndex<FatalPythonError>:
+    case kKindIndex<WatchdogTimeout>:
     case kKindIndex<ProcessEnded>:
+    case kKindIndex<OomKill>:
+      clock().starts.end(OutputBreak::Failure);
       break;
     default:
       return;
   }
-  clock().starts.end(OutputBreak::Failure);
-  const Speaker speaker = name_of(event, input_);
-  if (speaker.rank < 0 && speaker.local_rank < 0 && speaker.pid < 0)
-    clock().starts.keep_failure(texts_.record(where, line, event, message_hash(event)));
+  if (name_of(event, input_).pid < 0)
+    clock().starts.keep_ending(texts_.record(where, line, event, message_hash(event)));
 }
 
 InputClock& ShardWriter::clock() {

@@ -162,7 +162,10 @@ class ShardWriter {
   Pulse& pulse();
   void add_marker(SourceRef where, const Marker& marker);
   void note_markers(SourceRef where, std::string_view line, const Event& event);
-  void note_output(SourceRef where, std::string_view line);
+  /// A line of another program, whose time was looked for.
+  void note_output(SourceRef where, std::string_view line) {
+    if (clock_->starts.is_listening()) clock_->starts.note(where, line);
+  }
   void note_end(SourceRef where, std::string_view line, const Event& event);
 
   Shard shard_;  ///< Nodes of its maps do not move: all pointers below are to such.

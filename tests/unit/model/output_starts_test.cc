@@ -25,7 +25,7 @@ OutputStarts starts_of(const std::vector<int>& output, size_t begin, size_t end)
                                            : std::string(13, static_cast<char>('a' + output[i]));
     starts.note(where, text);
     if (output[i] < 0) starts.end(output[i] == kExit ? OutputBreak::End : OutputBreak::Failure);
-    if (output[i] == kRaise) starts.keep_failure(make_record(where, text));
+    if (output[i] == kRaise) starts.keep_ending(make_record(where, text));
   }
   return starts;
 }
@@ -67,7 +67,7 @@ TEST(OutputStarts, OpeningsFarBehindABreakAreNone) {
 TEST(OutputStarts, AreTheSameWhereverTheOutputIsCut) {
   std::vector<int> output = {0, 1, 2, 3};
   for (int i = 0; i < 40; ++i) {
-    output.insert(output.end(), {i % 20, kRaise, 0, 1, kExit, kRaise, 0, 1, 2});
+    output.insert(output.end(), {4 + i % 9, kRaise, 0, 1, kExit, kRaise, 0, 1, 2});
     if (i % 7 == 0) output.insert(output.end(), 30, 13);
   }
   const OutputStarts whole = starts_of(output, 0, output.size());
@@ -77,7 +77,7 @@ TEST(OutputStarts, AreTheSameWhereverTheOutputIsCut) {
     parts.merge(starts_of(output, cut, output.size()));
     for (const bool is_one_voice : {false, true})
       ASSERT_EQ(restarts(parts, is_one_voice), restarts(whole, is_one_voice)) << "cut at " << cut;
-    ASSERT_EQ(parts.failures().size(), whole.failures().size()) << "cut at " << cut;
+    ASSERT_EQ(parts.endings().size(), whole.endings().size()) << "cut at " << cut;
   }
 }
 
