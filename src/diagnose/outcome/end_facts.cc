@@ -31,6 +31,7 @@
 #include "log/event.h"
 #include "log/named_failure.h"
 #include "log/wording/other_programs.h"
+#include "model/derive/steps.h"
 
 namespace ncclog {
 namespace {
