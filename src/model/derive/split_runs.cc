@@ -437,7 +437,8 @@ bool is_one_voice(const Job& job, const InputClock& clock) {
   std::set<int64_t> pids;
   for (const SpeakerLog& log : job.logs) {
     if (input_of(job, log.first) != clock.input) continue;
-    if (std::max({log.speaker.rank, log.task_rank, log.task_local_rank}) > 0) return false;
+    // Of lines that mean nothing no label was read, so one label is enough.
+    if (std::max({log.speaker.rank, log.task_rank, log.task_local_rank}) >= 0) return false;
     if (log.speaker.pid >= 0) pids.insert(log.speaker.pid);
     for (const uint16_t kind :
          {kKindIndex<ProcessEnded>, kKindIndex<ProcessExited>, kKindIndex<MpiAbort>}) {
@@ -828,7 +829,7 @@ Restarts find_restarts(const Job& job) {
   for (const InputClock& clock : job.clocks) {
     if (!is_output(clock)) continue;
     std::vector<SourceRef>& own = restarts.by_input[clock.input];
-    own = restarts_in(job, clock, told_ranks(job) <= outputs);
+    own = restarts_in(job, clock, told_nranks(job) <= outputs);
     fewest = std::min(fewest, own.size());
     most = std::max(most, own.size());
     const auto is_inside = [&](SourceRef place) { return goes_on_over(job, clock, place); };

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "log/event.h"
 #include "model/derive/build_job.h"
 #include "support/job_from_files.h"
@@ -108,7 +110,10 @@ TEST(FindRestarts, WhatOneRunMayPrintIsNoRunOfItsOwn) {
   EXPECT_EQ(job_from_text(soon).runs, 1U) << "two ranks that fail one after the other";
   const std::string caught = kOpening + "KeyError: 'lr', using 0.1\n" + kOpening;
   EXPECT_EQ(job_from_text(caught).runs, 1U) << "an exception without a traceback";
-  const std::string tagged = "[rank1]: " + kOpening + failing(100) + "[rank1]: " + kOpening;
+  std::string tagged;
+  const std::string twice_untagged = kOpening + failing(100) + kOpening;
+  for (const std::string_view line : split(twice_untagged, '\n'))
+    tagged.append("[rank0]: ").append(line).append("\n");
   EXPECT_EQ(job_from_text(tagged).runs, 1U) << "ranks that name themselves";
   const std::string twice = kOpening + failing(100) + kOpening + "step 3 loss 2.0\n";
   const Job two = testing::job_from_files({{"a.log", twice}, {"b.log", kOpening + failing(100)}});

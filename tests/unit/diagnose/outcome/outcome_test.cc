@@ -216,7 +216,7 @@ TEST(Outcome, MoreExitsThanAreKeptAreCounted) {
 }
 
 TEST(Outcome, ALauncherSeesAllItsWorkersEndWhereNcclIsSilent) {
-  const std::string size = "[launch.py:164:main] dist_world_size=2\n";
+  const std::string size = "distributed init: rank=0 world_size=2\n";
   const std::string one = "Process 71 exits successfully.\n";
   const std::string two = one + "Process 72 exits successfully.\n";
   EXPECT_EQ(outcome_of(job_from_text(size + two)).job.state, EndState::Finished);
