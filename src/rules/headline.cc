@@ -9,7 +9,6 @@
 #include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
 #include "log/line/words.h"
-#include "model/derive/steps.h"
 
 namespace ncclog {
 namespace {

@@ -34,7 +34,6 @@
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/messages.h"
 #include "log/wording/other_programs.h"
-#include "model/derive/steps.h"
 
 namespace ncclog {
 namespace {

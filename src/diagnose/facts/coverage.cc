@@ -7,6 +7,7 @@
 #include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/facts/missing_hosts.h"
+#include "model/derive/steps.h"
 #include "model/ledger/call_ledger.h"
 #include "model/ledger/watchdog_works.h"
 
@@ -484,6 +485,8 @@ int known_ranks(const Job& job, const std::set<int>& seen) {
   return std::max(
       {job.nranks.value_or(0), seen.empty() ? 0 : *seen.rbegin() + 1, blocks_gathered(job, false)});
 }
+
+int told_ranks(const Job& job) { return told_nranks(job); }
 
 bool has_spoken(const Job& job, Subsystem subsystem) {
   return std::ranges::any_of(job.processes, [&](const Process& process) {

@@ -25,6 +25,9 @@ int blocks_gathered(const Job& job, bool of_default);
 /// gathered.
 int known_ranks(const Job& job, const std::set<int>& seen);
 
+/// Ranks of the job, as a line says; 0: none says it, and Job::nranks is how many are named, if any.
+int told_ranks(const Job& job);
+
 /// All questions, in the order in which they are told; valid for the whole program. The meaning is
 /// the question: "Which network does NCCL use?"; rules need it by its name: "network".
 std::span<const Fact> coverage_facts();

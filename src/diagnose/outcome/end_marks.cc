@@ -7,11 +7,11 @@
 
 #include "base/sorting.h"
 #include "base/text.h"
+#include "diagnose/facts/coverage.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/exit_reports.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/progress.h"
-#include "model/derive/steps.h"
 
 namespace ncclog {
 namespace {

@@ -108,7 +108,7 @@ void build_nccl_tests(Job& job);
 void build_summary(Job& job);
 
 /// Ranks of the job, as a line says; 0: none says it, and Job::nranks is how many are named, if any.
-int told_ranks(const Job& job);
+int told_nranks(const Job& job);
 
 /// Sorts the dumps and ties them to processes where that is certain. Needs the processes and
 /// communicators.

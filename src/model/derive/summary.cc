@@ -188,7 +188,7 @@ std::set<int> ranks_named(const Job& job) {
 }
 
 /// The size that lines tell; 0: none does.
-int told_nranks(const Job& job) {
+int find_told_nranks(const Job& job) {
   int nranks = 0;
   for (const Communicator& comm : job.communicators) nranks = std::max(nranks, comm.nranks);
   if (nranks <= 0) nranks = std::max(announced_nranks(job), recorded_nranks(job));
@@ -207,7 +207,7 @@ std::optional<int> count_ranks(const Job& job) {
 
 }  // namespace
 
-int told_ranks(const Job& job) { return job.answers.of<&told_nranks>(job); }
+int told_nranks(const Job& job) { return job.answers.of<&find_told_nranks>(job); }
 
 void build_summary(Job& job) {
   build_environment(job);
