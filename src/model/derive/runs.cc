@@ -602,10 +602,7 @@ void build_runs(Job& job) {
         process.logs, [&](size_t log) { return has_several_lives(job.logs[log]); });
   }
   job.runs = std::max<size_t>(1, find_runs(job).size());
-  if (job.runs == 1) {
-    for (const std::vector<SourceRef>& restarts : find_restarts(job).by_input)
-      job.runs = std::max(job.runs, restarts.size() + 1);
-  }
+  if (job.runs == 1) job.runs = std::max<size_t>(1, appended_runs(job).runs.size());
   const std::vector<World> worlds = find_worlds(job);
   for (size_t w = 0; w < worlds.size(); ++w) {
     if (!worlds[w].is_whole) continue;

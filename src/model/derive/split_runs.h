@@ -63,19 +63,6 @@ std::vector<size_t> latecomers(const Job& job, const Communicator& comm);
 // told by pids that launchers name, by times, by a folder that only one run uses, and by failures
 // with work behind them. What is left belongs to nobody: it is judged, but of no run.
 
-// Where nothing tells processes apart, as in outputs of programs alone, a run begins where an output
-// begins anew behind a failure (model/output_starts.h).
-
-/// Where further runs of a program begin that appended its output.
-struct Restarts {
-  /// By index of Job::inputs, as many in each output, the last ones; empty: there are none, or the
-  /// last run did what it was started for, and what failed before does not matter.
-  std::vector<std::vector<SourceRef>> by_input;
-  size_t earlier = 0;  ///< Further restarts before them: those runs count as one with the first.
-};
-
-Restarts find_restarts(const Job& job);
-
 /// From `from` on, the lines of an input that name no process belong to a run.
 struct RunStretch {
   SourceRef from;
@@ -83,12 +70,13 @@ struct RunStretch {
 };
 
 struct RunParts {
-  std::vector<Run> runs;                          ///< As they began; empty: one run.
-  bool are_appended = false;                      ///< Told by find_restarts().
-  size_t earlier = 0;                             ///< As Restarts::earlier.
+  std::vector<Run> runs;      ///< As they began; empty: one run.
+  bool are_appended = false;  ///< Told by appended_runs().
+  size_t earlier = 0;         ///< Further runs before the first, counted with it.
   std::vector<std::vector<RunStretch>> by_input;  ///< By index of Job::inputs, ascending.
 
-  /// More runs than these are not taken apart: nobody keeps so many together.
+  /// More runs than these are not taken apart: nobody keeps so many together. Of appended ones the
+  /// last are.
   static constexpr size_t kMaxRuns = 16;
 
   /// Lines of that input (into Job::inputs) that name no process belong to the run.
@@ -100,6 +88,11 @@ struct RunParts {
 
 /// The runs of a job, as far as they are certain; none where it holds one. Pure.
 RunParts run_parts(const Job& job);
+
+/// The runs of a program that were appended to its outputs, where no process of NCCL tells runs: where
+/// they begin again behind a failure (model/output_starts.h), as often in each of them; none where the
+/// last run did what it was started for. Pure.
+RunParts appended_runs(const Job& job);
 
 /// "train.log lines 278-571", "a.log and 3 more files".
 std::string place_of_run(const Job& job, const RunParts& parts, int run);

@@ -98,14 +98,14 @@ std::string failing(int steps) {
          "KeyError: 'lr'\n";
 }
 
-TEST(FindRestarts, AProgramThatWorkedAndWasStartedAgainHasRuns) {
+TEST(AppendedRuns, AProgramThatWorkedAndWasStartedAgainHasRuns) {
   EXPECT_EQ(job_from_text(kOpening + failing(100) + kOpening + "step 3 loss 2.0\n").runs, 2U);
   const std::string limit =
       "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-01-05T12:00:00 ***\n";
   EXPECT_EQ(job_from_text(kOpening + limit + kOpening + failing(1)).runs, 2U);
 }
 
-TEST(FindRestarts, WhatOneRunMayPrintIsNoRunOfItsOwn) {
+TEST(AppendedRuns, WhatOneRunMayPrintIsNoRunOfItsOwn) {
   const std::string soon = kOpening + failing(2) + kOpening + failing(2);
   EXPECT_EQ(job_from_text(soon).runs, 1U) << "two ranks that fail one after the other";
   const std::string caught = kOpening + "KeyError: 'lr', using 0.1\n" + kOpening;
