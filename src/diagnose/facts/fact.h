@@ -137,7 +137,9 @@ std::span<const Fact> end_facts();            ///< diagnose/outcome/end_facts.cc
 std::span<const Fact> rendezvous_facts();     ///< diagnose/outcome/rendezvous_facts.cc
 std::span<const Fact> outcome_facts();        ///< diagnose/outcome/outcome.cc
 std::span<const Fact> stack_facts();          ///< diagnose/outcome/stacks_apart.cc
-std::span<const Fact> error_facts();          ///< diagnose/outcome/named_failures.cc
+std::span<const Fact> error_facts();          ///< diagnose/outcome/error_facts.cc
+std::span<const Fact> nccl_tests_facts();     ///< diagnose/outcome/nccl_tests_facts.cc
+std::span<const Fact> gpu_memory_facts();     ///< diagnose/outcome/gpu_memory_facts.cc
 std::span<const Fact> interface_facts();      ///< diagnose/network/interfaces.cc
 std::span<const Fact> connection_facts();     ///< diagnose/network/connections.cc
 std::span<const Fact> setting_facts();        ///< diagnose/settings/job_settings.cc
@@ -186,7 +188,7 @@ struct JobTable {
 std::span<const JobTable> job_tables();
 
 JobTable kernel_event_table();    ///< diagnose/hardware/kernel_events.cc
-JobTable named_failure_table();   ///< diagnose/outcome/error_facts.cc
+JobTable named_failure_table();   ///< diagnose/outcome/named_failures.cc
 JobTable port_counter_table();    ///< diagnose/hardware/port_counters.cc
 JobTable rank_conflict_table();   ///< diagnose/facts/job_facts.cc
 JobTable setting_remark_table();  ///< diagnose/settings/job_settings.cc

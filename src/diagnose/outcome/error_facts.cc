@@ -1,17 +1,9 @@
-// What reports an error that no other finding explains, and did nccl-tests get what it was asked
-// for?
-//
-//   an error of NCCL, of PyTorch or of a launcher that nothing else says the meaning of
-//   # Out of bounds values : 8 FAILED
-
 #include <fmt/format.h>
 
 #include <array>
 #include <cstdlib>
 #include <set>
 
-#include "base/collectives.h"
-#include "base/sorting.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
@@ -265,88 +257,6 @@ FactValue failure_words(const Job& job, const Instance& instance) {
   const FactValue trail = best.first == 2 ? error_trail(job, instance) : unknown();
   if (trail.known() && is_before(job, trail.evidence.front().where, best.second))
     value.what = fmt::format("{}, then {}", trail_words(trail.evidence), value.what);
-  return value;
-}
-
-/// GiB that stand behind `mark`, as in "of which 119.06 MiB is free"; nullopt: none.
-std::optional<double> gibibytes_after(std::string_view text, std::string_view mark) {
-  const size_t at = text.find(mark);
-  if (at == text.npos) return std::nullopt;
-  const std::vector<std::string_view> words = split_blanks(text.substr(at + mark.size(), 32));
-  const auto number = words.size() < 2 ? std::nullopt : parse_decimal(words[0]);
-  if (!number) return std::nullopt;
-  if (words[1].starts_with("GiB")) return number;
-  if (words[1].starts_with("MiB")) return *number / 1024;
-  return words[1].starts_with("KiB") ? std::optional(*number / (1024 * 1024)) : std::nullopt;
-}
-
-/// What PyTorch counts when a GPU is full, in GiB.
-///
-///   GPU 0 has a total capacity of 39.49 GiB of which 119.06 MiB is free. Including non-PyTorch memory,
-///   this process has 8.38 GiB memory in use. Of the allocated memory 8.01 GiB is allocated by PyTorch
-struct GpuMemory {
-  std::string_view gpu;  ///< "0"
-  double all = 0;
-  double free = 0;
-  std::optional<double> own;      ///< Of this process.
-  std::optional<double> tensors;  ///< Of PyTorch's own in it.
-  std::optional<double> allowed;  ///< To PyTorch, where the program set a fraction.
-
-  /// What is neither free nor this process's; 0 where that is not told.
-  double others() const { return own ? all - free - *own : 0; }
-};
-
-std::optional<GpuMemory> gpu_memory_in(std::string_view text) {
-  // Up to 2.2 the word is misspelt.
-  auto all = gibibytes_after(text, "total capacity of ");
-  if (!all) all = gibibytes_after(text, "total capacty of ");
-  const auto free = gibibytes_after(text, " of which ");
-  constexpr std::string_view kGpu = " GPU ";
-  const size_t gpu = text.rfind(kGpu, text.find(" has a total capac"));
-  if (!all || !free || gpu == text.npos) return std::nullopt;
-  const std::string_view number = Scanner(text.substr(gpu + kGpu.size())).take_while(is_digit);
-  if (number.empty()) return std::nullopt;
-  // "60.25 GiB allowed; "
-  const size_t allowed = text.find(" GiB allowed; ");
-  const std::string_view before = text.substr(0, allowed);
-  return GpuMemory{
-      number,
-      *all,
-      *free,
-      gibibytes_after(text, "this process has "),
-      gibibytes_after(text, "Of the allocated memory "),
-      allowed == text.npos ? std::nullopt : parse_decimal(before.substr(before.rfind(' ') + 1))};
-}
-
-/// Who fills a GPU that is full, in words for behind a clause: others, where their share is large; where
-/// several ranks ran out, of the GPU of which others hold most. Else what the first one counts.
-FactValue gpu_memory_use(const Job& job, const Instance&) {
-  constexpr double kLeast = 2;  // The driver and NCCL take some hundred MiB that nobody counts.
-  FactValue value = unknown();
-  double most = kLeast;
-  std::set<int> processes;
-  for_each_said<CudaOomException>(job, [&](const auto& said) { processes.insert(said.process); });
-  for_each_said<CudaOomException>(job, [&](const Said<CudaOomException>& said) {
-    const std::string text = said.record().text();
-    const auto memory = gpu_memory_in(text);
-    if (!memory) return;
-    const double others = memory->others();
-    if (others > most && others >= memory->all / 10) {
-      most = others;
-      value =
-          yes(fmt::format(": other processes hold {:.1f} of the GPU's {:.1f} GiB, this one {:.1f}",
-                          others, memory->all, *memory->own),
-              {evidence_of(said.record())});
-    } else if (!value.known()) {
-      const int rank = processes.size() < 2 ? -1 : nth_process(job, said.process).rank;
-      std::string words =
-          fmt::format(": GPU {}{} has {:.2f} of {:.1f} GiB free", memory->gpu,
-                      rank < 0 ? "" : fmt::format(" of rank {}", rank), memory->free, memory->all);
-      if (memory->tensors) words += fmt::format(", PyTorch holds {:.1f}", *memory->tensors);
-      if (memory->allowed) words += fmt::format(" of {:.1f} allowed to it", *memory->allowed);
-      value = yes(std::move(words), {evidence_of(said.record())});
-    }
-  });
   return value;
 }
 
@@ -604,156 +514,6 @@ FactValue evidently_finished(const Job& job, const Instance&) {
   return end.state == EndState::Finished ? yes(end.what) : no();
 }
 
-// Did nccl-tests get right results, and as fast as it was asked to?
-//
-//        8388608       2097152     float     sum      -1   4915.3    1.71    3.20     12   5012.1 …
-//   # Out of bounds values : 12 FAILED
-//       → job.nccl_tests_wrong = yes, "all_reduce_perf counts wrong values in 12 of 12 rows, first at 8
-//       MiB"
-//
-// Up to 2.10 the last column is the largest error, which is never zero for floats: such rows are
-// judged by the sum below the table only.
-
-std::string name_of(const NcclTestsRun& run) { return run.test.empty() ? "nccl-tests" : run.test; }
-
-/// "1.5 GiB": bytes as people name sizes, whole where they are whole.
-std::string size_phrase(int64_t bytes) {
-  constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  size_t unit = 0;
-  while (bytes >= 1024 && bytes % 1024 == 0 && unit + 1 < std::size(kUnits)) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return fmt::format("{} {}", bytes, kUnits[unit]);
-}
-
-/// "all_reduce_perf: wrong values from 8 MiB float sum on, in 3 of 12 sizes"; empty: all is right.
-std::string wrong_phrase(const NcclTestsRun& run, std::vector<Evidence>& evidence) {
-  size_t wrong = 0;
-  std::string first;
-  for (const NcclTestsRow& row : run.rows) {
-    const bool is_wrong = nccl_tests_wrong_values(row.out_of_place.wrong) > 0 ||
-                          nccl_tests_wrong_values(row.in_place.wrong) > 0;
-    if (!is_wrong) continue;
-    if (wrong++ == 0)
-      first = fmt::format("{} {} {}", size_phrase(row.size), row.datatype, row.redop);
-    evidence.push_back({row.where, row.text});
-  }
-  if (wrong > 0) {
-    return fmt::format("{} counts wrong values in {} of {} rows, first at {}", name_of(run), wrong,
-                       run.rows.size(), trim(first));
-  }
-  if (run.out_of_bounds <= 0) return {};
-  // The sum counts comparisons, of which a row makes several, and no elements.
-  return fmt::format("{} found wrong values in {} comparisons", name_of(run), run.out_of_bounds);
-}
-
-FactValue nccl_tests_wrong(const Job& job, const Instance&) {
-  if (job.nccl_tests.empty()) return unknown();
-  AnswerParts wrong;
-  for (const NcclTestsRun& run : job.nccl_tests) {
-    std::string part = wrong_phrase(run, wrong.evidence);
-    if (!part.empty()) wrong.words.push_back(std::move(part));
-  }
-  for_each_said<NcclTestsOutOfBounds>(job, [&](const Said<NcclTestsOutOfBounds>& said) {
-    if (said.message.verdict == "FAILED") wrong.evidence.push_back(evidence_of(said.record()));
-  });
-  return wrong.answer(no());
-}
-
-FactValue nccl_tests_slow(const Job& job, const Instance&) {
-  if (job.nccl_tests.empty()) return unknown();
-  std::vector<std::string> parts;
-  for (const NcclTestsRun& run : job.nccl_tests) {
-    if (run.below_expected) parts.push_back(fmt::format("{}: {} GB/s", name_of(run), run.busbw));
-  }
-  return parts.empty() ? no() : yes(join(parts, "; "));
-}
-
-/// GB/s that NCCL's own search promises for its rings: channels times bandwidth, between hosts if
-/// there are several. 0: no line says it.
-double promised_bandwidth(const Job& job) {
-  constexpr int kRing = 4;
-  double promised = 0;
-  for_each_said<GraphPattern>(job, [&](const Said<GraphPattern>& said) {
-    if (said.message.pattern != kRing || promised > 0) return;
-    const std::string bw(said.message.bw);
-    const size_t slash = std::min(bw.find('/'), bw.size() - 1);
-    const std::string figure = job.nhosts > 1 ? bw.substr(slash + 1) : bw;
-    promised = said.message.channels * std::strtod(figure.c_str(), nullptr);
-  });
-  return promised;
-}
-
-/// Every process that nccl-tests lists is rank 0, so each has a communicator of its own.
-FactValue nccl_tests_single_ranks(const Job& job, const Instance&) {
-  std::set<std::pair<std::string, int64_t>> processes;
-  FactValue value = number(0);
-  bool others = false;
-  for_each_said<NcclTestsRank>(job, [&](const Said<NcclTestsRank>& said) {
-    others |= said.message.rank != 0;
-    if (processes.emplace(said.message.host, said.message.pid).second) {
-      value.evidence.push_back(evidence_of(said.record()));
-    }
-  });
-  if (others || processes.empty()) return unknown();
-  value.value = static_cast<int64_t>(processes.size());
-  return value;
-}
-
-/// What a table shows of the cost of a setting, as the end of a sentence that tells of the setting.
-FactValue bandwidth_seen(const Job& job, const Instance&) {
-  double peak = 0;
-  for (const NcclTestsRun& run : job.nccl_tests) {
-    for (const NcclTestsRow& row : run.rows) {
-      for (const NcclTestsValues* values : {&row.out_of_place, &row.in_place}) {
-        peak = std::max(peak, std::strtod(values->busbw.c_str(), nullptr));
-      }
-    }
-  }
-  if (peak <= 0) return unknown();
-  std::string words = fmt::format(" The tables end at {:.4g} GB/s of bus bandwidth", peak);
-  const double promised = promised_bandwidth(job);
-  if (promised > peak) words += fmt::format(", where NCCL reckons with {:.4g}", promised);
-  return yes(words + ".");
-}
-
-/// "all_reduce_perf on 8 ranks: 12 rows, all results right, 3.71 GB/s on average".
-std::string ran_phrase(const NcclTestsRun& run) {
-  const std::string ranks = run.nranks < 0 ? "" : " on " + plural(run.nranks, "rank");
-  std::vector<std::string> parts = {plural(std::ssize(run.rows), "row")};
-  if (run.rows.empty()) {
-    parts = {"no row"};
-  } else if (run.validation == 0) {
-    parts.emplace_back("results not checked");
-  } else if (run.out_of_bounds == 0) {
-    parts.emplace_back("all results right");
-  }
-  if (!run.busbw.empty()) parts.push_back(fmt::format("{} GB/s on average", run.busbw));
-  if (run.out_of_bounds < 0 && run.busbw.empty()) parts.emplace_back("no summary");
-  return fmt::format("{}{}: {}", name_of(run), ranks, join(parts, ", "));
-}
-
-FactValue nccl_tests_ran(const Job& job, const Instance&) {
-  if (job.nccl_tests.empty()) return unknown();
-  const bool all_ended = std::ranges::all_of(job.nccl_tests, [](const NcclTestsRun& run) {
-    return run.out_of_bounds >= 0 || !run.busbw.empty();
-  });
-  // Where one printed no summary, the job is taken for finished by the summary of another.
-  if (!all_ended && outcome_of(job).job.state == EndState::Finished) return unknown();
-  std::vector<std::string> parts;
-  for (const NcclTestsRun& run : job.nccl_tests) parts.push_back(ran_phrase(run));
-  FactValue value = yes(few_of(parts, kMostNamed, "; "));
-  const auto add = [&](const auto& said) { value.evidence.push_back(evidence_of(said.record())); };
-  for_each_said<NcclTestsConfig>(job, add);
-  for (const NcclTestsRun& run : job.nccl_tests) {
-    for (const NcclTestsRow& row : run.rows) value.evidence.push_back({row.where, row.text});
-  }
-  for_each_said<NcclTestsOutOfBounds>(job, add);
-  for_each_said<NcclTestsBandwidth>(job, add);
-  return value;
-}
-
 constexpr std::array kErrorFacts = {
     // A checked call of NCCL returned an error to its caller, other than of a closing socket.
     job_fact("job.error_trail", error_trail),
@@ -761,8 +521,6 @@ constexpr std::array kErrorFacts = {
     job_fact("job.shm_reason_untold", shm_reason_untold),
     // Lines show that the job did its work and ended.
     job_fact("job.evidently_finished", evidently_finished),
-    // A GPU ran out of memory of which other processes hold a part: how much, in words.
-    job_fact("job.gpu_memory_use", gpu_memory_use),
     // What the lines that report a failure say of it, in words that a message quotes.
     job_fact("job.failure_words", failure_words),
     // Errors of checked calls went up to the call that makes a communicator, which so failed.
@@ -791,16 +549,6 @@ constexpr std::array kErrorFacts = {
     job_fact("job.warned_fatally", warned_fatally),
     // A process printed a WARN after which its call fails, and did not end in order.
     job_fact("job.warned_of_failure", warned_of_failure),
-    // A table of nccl-tests is there, and how far its bus bandwidth comes.
-    job_fact("job.bandwidth_seen", bandwidth_seen),
-    // Output of nccl-tests is there; in words, how far each of its tables comes.
-    job_fact("job.nccl_tests_ran", nccl_tests_ran),
-    // How many processes nccl-tests lists, where each of them has one rank only.
-    job_fact("job.nccl_tests_single_ranks", nccl_tests_single_ranks, FactType::Integer),
-    // nccl-tests calls its mean bus bandwidth too low (NCCL_TESTS_MIN_BW).
-    job_fact("job.nccl_tests_slow", nccl_tests_slow),
-    // nccl-tests counts wrong values in results that it checked.
-    job_fact("job.nccl_tests_wrong", nccl_tests_wrong),
 };
 
 }  // namespace
