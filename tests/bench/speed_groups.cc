@@ -141,7 +141,7 @@ struct PackedRow {
 };
 
 constexpr PackedRow kPackedRows[] = {
-    {".gz", "igzip -dc", 1.4},
+    {".gz", "igzip -dc", 1.3},
     {".zst", "zstd -dc", 1.4},
     {".bgz", "bgzip -dc", 0},
     {".frames.zst", "zstd -dc", 0},
@@ -238,9 +238,9 @@ void measure_training(const SpeedRun& run) {
 
 void measure_init(const SpeedRun& run) {
   const int ranks = run.options.init_ranks;
-  measure_grepped(run, {fmt::format("init of {} ranks", ranks), 4, kInitLimit},
+  measure_grepped(run, {fmt::format("init of {} ranks", ranks), 3.5, kInitLimit},
                   {.bytes = UINT64_MAX, .ranks = ranks, .mix = LogMix::Rehosted});
-  measure_grepped(run, {fmt::format("init of {} ranks, rank after rank", ranks), 4, kInitLimit},
+  measure_grepped(run, {fmt::format("init of {} ranks, rank after rank", ranks), 3.5, kInitLimit},
                   {.bytes = UINT64_MAX, .ranks = ranks, .mix = LogMix::Ordered});
 }
 
