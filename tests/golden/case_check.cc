@@ -20,7 +20,7 @@ std::vector<std::string> ids_of(const json& expectation) {
 
 const json* find_finding(const json& report, const std::vector<std::string>& ids) {
   for (const json& finding : report.at("findings")) {
-    if (std::find(ids.begin(), ids.end(), finding.at("id")) != ids.end()) return &finding;
+    if (std::ranges::count(ids, finding.at("id").get<std::string>()) > 0) return &finding;
   }
   return nullptr;
 }
@@ -106,9 +106,10 @@ void check_headline(const json& expected, const json& report, Complaints& compla
     if (!expectation.value("must", false) || is_health(expectation)) continue;
     for (std::string& id : ids_of(expectation)) known.push_back(std::move(id));
   }
-  const json headline = verdict.value("finding", json());
-  if (known.empty() || std::find(known.begin(), known.end(), headline) != known.end()) return;
-  complaints.push_back("headed by " + headline.dump() + ", not by " + join(known, " or "));
+  const json finding = verdict.value("finding", json());
+  const std::string headline = finding.is_string() ? finding.get<std::string>() : "nothing";
+  if (known.empty() || std::ranges::count(known, headline) > 0) return;
+  complaints.push_back("headed by " + headline + ", not by " + join(known, " or "));
 }
 
 /// Headlines can be pasted into a chat, and name what they are about.
