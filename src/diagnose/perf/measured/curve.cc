@@ -163,7 +163,9 @@ Curve read_curve(const Measurement& measurement) {
   constexpr int64_t kSmall = 1 << 20;  // Below, latency decides.
   const bool is_large = curve.best_at >= kSmall;
   // Rows of one size differ for another reason than their size.
-  curve.falls = is_large && !curve.one_size && curve.last < curve.best / 2;
+  // Caches make sizes below it two to four times as fast as those above, and no more.
+  const bool collapses = curve.last_at >= kSmall && curve.last < curve.best / 8;
+  curve.falls = !curve.one_size && (collapses || (is_large && curve.last < curve.best / 2));
   // Caches make small sizes faster than large ones, but latency never does.
   const bool ends_low =
       !is_large && curve.best_at > 0 && curve.last_at >= kSmall && curve.last < curve.best / 2;

@@ -73,6 +73,13 @@ TEST(Curve, AFallIsOneThatNoLargerSizeMakesGood) {
   EXPECT_FALSE(recovers.falls || recovers.dips);
 }
 
+TEST(Curve, ACollapseBehindASmallBestIsAFall) {
+  Measurement small = values({0.6, 1.2, 0.8, 0.7, 0.03}, 128 << 10);
+  EXPECT_TRUE(read_curve(small).falls);
+  small.points.back() = point(2 * kMiB, 0.3);  // Caches may do that.
+  EXPECT_FALSE(read_curve(small).falls);
+}
+
 TEST(Curve, ASmallStepIsNoFall) {
   const Curve step = read_curve(values({300, 340, 364, 316, 318, 317}));
   EXPECT_FALSE(step.falls);
