@@ -286,6 +286,7 @@ Measurement measurement_of(const Job& job, const NcclTestsRun& run) {
   count_ranks(run, measurement);
   add_places(run, measurement);
   for (const NcclTestsRow& row : run.rows) measurement.points.push_back(point_of(row));
+  measurement.wrong = std::max<int64_t>(run.out_of_bounds, 0);
   measurement.mean_busbw = parse_decimal(run.busbw).value_or(-1);
   measurement.is_mean_alone = run.rows.empty();
   if (measurement.is_mean_alone) {

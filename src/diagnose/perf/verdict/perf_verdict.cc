@@ -754,9 +754,14 @@ PerfVerdict judge_measurement(const Measurement& measurement, const Machine& mac
   std::erase_if(verdict.evidence, [](const Evidence& line) { return line.where.line == 0; });
   note_traps(judged, verdict);
   // What arrives wrong is no data, however fast it comes.
-  if (judged.curve.wrong > 0) {
-    verdict.headline = fmt::format("{} values arrived wrong, which matters before the speed; {}",
-                                   judged.curve.wrong, verdict.headline);
+  const int64_t summed_up = verdict.measurement == nullptr ? 0 : verdict.measurement->wrong;
+  if (judged.curve.wrong > 0 || summed_up > 0) {
+    verdict.headline =
+        fmt::format("{}, which matters before the speed; {}",
+                    judged.curve.wrong > 0
+                        ? plural(judged.curve.wrong, "value") + " arrived wrong"
+                        : plural(summed_up, "comparison") + " found wrong values",
+                    verdict.headline);
   }
   return verdict;
 }
