@@ -196,10 +196,14 @@ class MarkCollector {
     const size_t kept = records_of_kind(job_, kKindIndex<WorkerFinished>).records.size();
     const int64_t all = processes > 0 ? processes : told_ranks(job_);
     const bool are_known = processes > 0 && exits == kept;  // Each is said below.
-    if (exits == 0 || are_known || std::cmp_not_equal(exits, all)) return;
-    add(EndState::Finished, -1,
-        fmt::format("all {} processes exit successfully, says the launcher", exits),
-        last_of<WorkerFinished>(job_));
+    if (exits == 0 || are_known) return;
+    const Record last = last_of<WorkerFinished>(job_);
+    if (std::cmp_equal(exits, all)) {
+      add(EndState::Finished, -1,
+          fmt::format("all {} processes exit successfully, says the launcher", exits), last);
+    } else if (all <= 0 && exits > 1 && !work_follows(job_, last.where)) {
+      add_weak(fmt::format("{} processes exit successfully, says the launcher", exits), last);
+    }
   }
 
   void add_launchers() {
