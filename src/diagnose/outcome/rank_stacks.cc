@@ -57,6 +57,7 @@ class VoiceReader {
       return owners_.push_back(owner_of(line));
     }
     finish();
+    was_headed_ |= line.kind == Kind::Thread;
     if (line.kind == Kind::Thread) {
       if (asks(line.text)) prompt_ = line.text.substr(0, kMostPromptBytes);
       is_open_ = true;
@@ -94,6 +95,12 @@ class VoiceReader {
  private:
   void add_frame(const StackLine& line, Evidence shown) {
     // PyTorch numbers the frames of a failed collective, which may stand behind a stack of Python's.
+    const bool is_py_spy = line.file.ends_with(".py") && trim(shown.text).ends_with(')');
+    if (!was_headed_ && !is_open_ && is_py_spy) {
+      // People paste py-spy's frames alone, of the main thread as a rule.
+      is_open_ = is_main_ = true;
+      owners_ = {section_};
+    }
     if (!is_open_ || line.is_native != is_native_) return;
     if (line.function == "<no Python frame>") return;
     // The outermost one says whether the thread is the main one.
@@ -143,6 +150,7 @@ class VoiceReader {
   bool is_open_ = false;
   bool is_native_ = false;
   bool is_main_ = false;
+  bool was_headed_ = false;  ///< A heading of a thread came.
 };
 
 /// Adds what was asked in another way, or is told in another file.

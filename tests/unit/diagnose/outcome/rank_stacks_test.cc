@@ -165,6 +165,15 @@ TID 4140:
   for (const auto& row : kRows) EXPECT_EQ(read(row.log), row.wanted) << row.log;
 }
 
+TEST(RankStacks, FramesPastedAloneAreOfTheMainThread) {
+  const std::string frames =
+      "    all_reduce (torch/distributed/distributed_c10d.py:3068)\n    step (fit.py:46)\n";
+  EXPECT_EQ(read(frames), "1 process: waiting in all_reduce (fit.py:46)");
+  // Below a heading they are that thread's.
+  EXPECT_EQ(read("Thread 51 (idle): \"pin\"\n" + frames), "");
+  EXPECT_EQ(read("    connects (localhost:29500)\n    binds (localhost:29500)\n"), "");
+}
+
 TEST(RankStacks, ServersBesideTheSchedulersOfAnEngineAreNoRanks) {
   const auto dump = [](int pid, const std::string& name) {
     return fmt::format(
