@@ -110,13 +110,14 @@ bool has_more_below(const Event& event) {
 }
 
 /// `next` is what such an exception goes on with: any line below the class alone, else one that is
-/// indented. Other processes' warnings and Java's frames are indented alike.
+/// indented or begins with the quote of what it is about. Other processes' warnings and Java's frames are indented alike.
 bool goes_on_with(std::string_view exception, std::string_view next) {
   const std::string_view said = trim(parse_header(exception).message);
   const std::string_view text = trim(next);
   if (text.starts_with("warnings.warn(") || (text.starts_with("at ") && text.ends_with(')')))
     return false;
-  return said.find(' ') == said.npos || (!next.empty() && is_blank(next[0]));
+  const bool is_quote = said.ends_with(':') && text.starts_with('\'');
+  return said.find(' ') == said.npos || is_quote || (!next.empty() && is_blank(next[0]));
 }
 
 /// No wording fits, or only one for what was cut.
