@@ -193,14 +193,14 @@ std::span<const Fact> all_facts() {
   static const std::vector<Fact> facts = [] {
     std::vector<Fact> all;
     for (const std::span<const Fact> table :
-         {job_facts(),       end_facts(),          rendezvous_facts(),    outcome_facts(),
-          error_facts(),     interface_facts(),    connection_facts(),    setting_facts(),
-          host_facts(),      pci_facts(),          odd_facts(),           hang_facts(),
-          proxy_facts(),     mismatch_facts(),     early_end_facts(),     init_facts(),
-          recorder_facts(),  watchdog_facts(),     watchdog_call_facts(), ras_facts(),
-          perf_facts(),      node_set_facts(),     late_facts(),          transfer_facts(),
-          report_facts(),    host_network_facts(), stack_facts(),         nccl_tests_facts(),
-          gpu_memory_facts()}) {
+         {job_facts(),        end_facts(),          rendezvous_facts(),    outcome_facts(),
+          error_facts(),      interface_facts(),    connection_facts(),    setting_facts(),
+          host_facts(),       pci_facts(),          odd_facts(),           hang_facts(),
+          proxy_facts(),      mismatch_facts(),     early_end_facts(),     init_facts(),
+          recorder_facts(),   watchdog_facts(),     watchdog_call_facts(), ras_facts(),
+          perf_facts(),       node_set_facts(),     late_facts(),          transfer_facts(),
+          report_facts(),     host_network_facts(), stack_facts(),         nccl_tests_facts(),
+          gpu_memory_facts(), gpu_map_facts()}) {
       all.insert(all.end(), table.begin(), table.end());
     }
     std::ranges::sort(all, {}, &Fact::name);

@@ -145,6 +145,7 @@ std::span<const Fact> connection_facts();     ///< diagnose/network/connections.
 std::span<const Fact> setting_facts();        ///< diagnose/settings/job_settings.cc
 std::span<const Fact> host_facts();           ///< diagnose/hardware/host_facts.cc
 std::span<const Fact> pci_facts();            ///< diagnose/hardware/pci_links.cc
+std::span<const Fact> gpu_map_facts();        ///< diagnose/hardware/gpu_map.cc
 std::span<const Fact> odd_facts();            ///< diagnose/hardware/odd_ones.cc
 std::span<const Fact> report_facts();         ///< diagnose/hosts/report_facts.cc
 std::span<const Fact> host_network_facts();   ///< diagnose/hosts/networks.cc
