@@ -82,7 +82,7 @@ void add_dumps(const SpeakerLog& log, DumpsOfRank& dumps) {
       open.ops.push_back({op.op_count, std::string(op.what), std::string(op.peers)});
     } else if (is_open) {
       std::ranges::sort(open.ops);
-      dumps.before = std::exchange(dumps.last, std::move(open));
+      dumps.before = std::exchange(dumps.last, std::exchange(open, {}));
       is_open = false;
     }
   }

@@ -153,7 +153,7 @@ class Moment {
     return ranks;
   }
 
-  void add(HoldUp hold_up) { found_.try_emplace(hold_up.rank, std::move(hold_up)); }
+  void add(const HoldUp& hold_up) { found_.try_emplace(hold_up.rank, hold_up); }
 
   /// All of the group that left a dump wait, but for those that others wait for.
   void find_late(const Group& group) {

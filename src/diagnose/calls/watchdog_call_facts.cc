@@ -84,7 +84,7 @@ std::string waiting_words(const Job& job, int communicator, const std::vector<Ca
       std::ranges::max_element(waiting, {}, [](const auto& entry) { return entry.second.size(); });
   if (most == waiting.end()) return {};
   const auto& [number, members] = *most;
-  const std::string words = fmt::format(
+  std::string words = fmt::format(
       "{} gave up on it", members_words(job, communicator, {members.begin(), members.end()}));
   if (number.second < 0) return words;
   const std::string group =

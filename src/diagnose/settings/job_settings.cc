@@ -279,7 +279,7 @@ std::vector<Reader> read_settings(const Job& job) {
     for (const size_t log : process.logs)
       reader.damaged |= job.logs[log].unrecognised.contains(Record::kNoKind);
     const bool reads = !reader.settings.empty() || reader.completed.line != 0;
-    if (reads) readers.push_back(std::move(reader));
+    if (reads) readers.push_back(reader);
   }
   return readers;
 }

@@ -428,7 +428,7 @@ std::string end_word(const Hypothesis& hypothesis, const RunOutcome& run, RunSho
     return std::string(to_string(shows));
   }
   const bool is_wrong = run.end == RunEnd::Completed || run.end == RunEnd::Wrong;
-  const std::string end(to_string(is_wrong ? RunEnd::Wrong : run.end));
+  std::string end(to_string(is_wrong ? RunEnd::Wrong : run.end));
   if (hypothesis.kind == DefectKind::None) return end;
   if (shows == RunShows::Elsewhere) return end + "-elsewhere";
   return end + (stood_still_as_recorded(hypothesis, run) ? "-as-recorded" : "-at-the-call");

@@ -411,7 +411,7 @@ std::vector<Membership> told_of(const Search& search, const std::vector<Recorded
   std::set<Membership> owing;
   for (const RecordedDefect& debt : debts) owing.insert(debt.missing.front());
   const std::vector<Membership> all(owing.begin(), owing.end());
-  const auto told = those(all, [&](const auto& one) { return search.is_blamed(one); });
+  auto told = those(all, [&](const auto& one) { return search.is_blamed(one); });
   const bool names_both_ends = std::ranges::any_of(debts, [&](const RecordedDefect& debt) {
     return search.is_blamed(debt.missing.front()) && search.is_blamed(debt.entered.front());
   });

@@ -181,8 +181,8 @@ NCCLOG_SHARED inline double float_contribution(const DataPattern& pattern, uint6
                                                int rank) {
   if (pattern.redop == 1) return float_factor(seed, rank, pattern.nranks);
   if (pattern.redop == 2 || pattern.redop == 3) {
-    return static_cast<double>(rank_bits(seed, rank) & pattern.mask) -
-           static_cast<double>((pattern.mask + 1) / 2);
+    const auto middle = (pattern.mask + 1) / 2;
+    return static_cast<double>(rank_bits(seed, rank) & pattern.mask) - static_cast<double>(middle);
   }
   return static_cast<double>(small_addend(pattern, seed, rank));
 }

@@ -85,7 +85,7 @@ bool may_run(std::string_view text) {
 std::string csv_cell(const Cell& cell) {
   const auto* bytes = std::get_if<std::string>(&cell);
   if (bytes == nullptr) return cell_text(cell);
-  const std::string text = (may_run(*bytes) ? "'" : "") + printable(*bytes);
+  std::string text = (may_run(*bytes) ? "'" : "") + printable(*bytes);
   if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {

@@ -309,7 +309,7 @@ std::string what_is_missing(const CallTimes& times, const CommonCalls& calls) {
 
 /// Why nobody is named although all was judged that there is, and whether that clears everybody.
 std::string nobody_words(const CallTimes& times, double late, LateVerdict& verdict) {
-  const std::string judged = fmt::format(
+  std::string judged = fmt::format(
       "nobody with times is late by {:.1f} ms, which is a fifth of the median call and 5 ms at "
       "least, more often than the others",
       late / 1000);

@@ -160,7 +160,8 @@ int sets_for(const Links& links) {
   size_t most = 0;
   for (const auto& [host, n] : degree) most = std::max(most, n);
   // Of disjoint pairs of all hosts one is slow, or none: so many outcomes has a set.
-  const double outcomes = static_cast<double>(degree.size() / 2 + 1);
+  const size_t pairs = degree.size() / 2;
+  const auto outcomes = static_cast<double>(pairs + 1);
   const double by_number = std::log(static_cast<double>(links.size())) / std::log(outcomes);
   return std::max({2, log2_up(most), static_cast<int>(std::ceil(by_number - 1e-9))});
 }
