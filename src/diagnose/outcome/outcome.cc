@@ -542,11 +542,12 @@ bool is_printed_step(const Marker& marker) {
           iteration_wordings()[marker.wording].regex.find("(?P<epoch>") == std::string_view::npos);
 }
 
-/// "steps 3 to 10": those that a program announces; empty: none, or ticks and epochs alone. Where there
-/// are more of them than are kept, how many.
+/// "steps 3 to 10", "steps 3 to 10 (the last)": those that a program announces; empty: none, or ticks
+/// and epochs alone. Where there are more of them than are kept, how many.
 std::string step_words(const Job& job) {
   int64_t first = -1;
   int64_t last = -1;
+  int64_t total = -1;
   uint64_t most = 0;  // Of an input of which not all are kept.
   for (const InputClock& clock : job.clocks) {
     bool has_steps = false;
@@ -555,12 +556,15 @@ std::string step_words(const Job& job) {
       has_steps = true;
       first = first < 0 ? marker.step : std::min(first, marker.step);
       last = std::max(last, marker.step);
+      total = std::max(total, marker.total);
     }
     if (has_steps && clock.total > clock.markers.size()) most = std::max(most, clock.total);
   }
   if (last < 0) return {};
   if (most > 0) return plural(most, "step");
-  return first == last ? fmt::format("step {}", last) : fmt::format("steps {} to {}", first, last);
+  const std::string_view note = last == total ? " (the last)" : "";
+  return first == last ? fmt::format("step {}{}", last, note)
+                       : fmt::format("steps {} to {}{}", first, last, note);
 }
 
 /// "8 ranks at work (120 calls each)": how far the communicators came, over all processes.

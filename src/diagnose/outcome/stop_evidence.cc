@@ -124,7 +124,7 @@ void find_failures(const Job& job, Search& search) {
   search.add_all<CudaOomException>(kBy, "ran out of GPU memory");
   search.add_all<WatchdogTerminated>(kBy, "lost its watchdog by an exception");
   search.add_all<WatchdogTeardown>(kBy, "is taken down by its watchdog");
-  search.add_all<CppTerminate>(kBy, "ended by an exception");
+  search.add_all<CppTerminate>(kBy, "ended in std::terminate");
   search.add_all<FingerprintMismatch>(kBy, "reports that ranks called different collectives");
   search.add_all<NcclTestsFailure>(kBy, "reports that nccl-tests failed");
   for (const ProgramException& exception : first_exceptions(job)) {

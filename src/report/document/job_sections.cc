@@ -20,6 +20,7 @@
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/iterations/iterations.h"
 #include "diagnose/network/connections.h"
+#include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/rank_stacks.h"
 #include "report/document/rank_drawings.h"
@@ -533,13 +534,32 @@ std::string processes_words(const Job& job) {
   return join(parts, ", ");
 }
 
+/// " log.txt:15 is the last line: \"[batching] Collecting statistics\"": of one output of a program that
+/// says nothing of NCCL; that it came no further may be all that is known. Empty: of any other.
+std::string last_line_words(const Job& job) {
+  const SpeakerLog* last = nullptr;
+  std::set<int64_t> inputs;
+  for (const SpeakerLog& log : job.logs) {
+    if (log.last.line == 0) continue;
+    inputs.insert(log.speaker.input);
+    if (last == nullptr || last->last < log.last) last = &log;
+  }
+  const bool has_nccl =
+      std::ranges::any_of(job.processes, [](const Process& process) { return process.has_nccl; });
+  if (has_nccl || inputs.size() != 1 || last->stack_lines) return {};
+  const std::string words = excerpt_of(last->last_text);
+  const std::string place = place_name(job, last->last);
+  if (words.empty() || place.empty()) return {};
+  return fmt::format(". The last line, {}: \"{}\"", place, words);
+}
+
 }  // namespace
 
 std::string outcome_text(const Job& job) {
   const EndOf& end = outcome_of(job).job;
   std::string text = fmt::format("Ended: {}", to_string(end.state));
   if (end.state == EndState::Unknown) {
-    text += "; these logs do not show how";
+    text += "; these logs do not show how" + last_line_words(job);
   } else if (!end.what.empty()) {
     text += "; " + end.what;
   }
