@@ -225,6 +225,18 @@ std::map<SourceRef, std::string> find_frames(const Job& job) {
   return frames;
 }
 
+/// "tensorflow.python.framework.errors_impl.InvalidArgumentError: {{function_node …}} Invalid PNG data"
+/// without a long path of modules and the node of a graph; any other text as it is.
+std::string without_framework_names(std::string text) {
+  constexpr size_t kLongestPath = 24;
+  const size_t path = text.substr(0, text.find_first_of(": ")).rfind('.');
+  if (path != text.npos && path > kLongestPath) text.erase(0, path + 1);
+  const size_t node = text.find("{{");
+  const size_t end = text.find("}} ", node);
+  if (end != text.npos) text.erase(node, end + 3 - node);
+  return text;
+}
+
 /// Every process's first exception that it did not catch, of those that `counts` accepts, by type
 /// and message.
 std::vector<ProgramException> uncaught_first(const Job& job,
@@ -233,8 +245,9 @@ std::vector<ProgramException> uncaught_first(const Job& job,
   std::map<int, size_t> by_process;  // Into `all`.
   const auto add = [&](const auto& said, const std::string& place) {
     const SourceRef where = said.where();
+    const std::string text = without_framework_names(std::string(said.header().message));
     ProgramException raised{said.process, nth_process(job, said.process).rank,
-                            excerpt_of(said.header().message) + place, evidence_of(said.record())};
+                            excerpt_of(text) + place, evidence_of(said.record())};
     name_by_spawn(job, raised);
     if (!is_uncaught(job, said) || interrupted_before(job, where) ||
         failed_before(job, where, raised.process) || went_on(job, where) ||
