@@ -22,6 +22,7 @@
 #include "diagnose/network/connections.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
+#include "diagnose/outcome/progress.h"
 #include "diagnose/outcome/rank_stacks.h"
 #include "report/document/rank_drawings.h"
 #include "report/document/report_document.h"
@@ -534,8 +535,8 @@ std::string processes_words(const Job& job) {
   return join(parts, ", ");
 }
 
-/// " log.txt:15 is the last line: \"[batching] Collecting statistics\"": of one output of a program that
-/// says nothing of NCCL; that it came no further may be all that is known. Empty: of any other.
+/// ". The last line, log.txt:15: \"[batching] Collecting statistics\"": of one output of which nothing
+/// is known but steps; that it came no further may tell more than anything else. Empty: of any other.
 std::string last_line_words(const Job& job) {
   const SpeakerLog* last = nullptr;
   std::set<int64_t> inputs;
@@ -544,9 +545,10 @@ std::string last_line_words(const Job& job) {
     inputs.insert(log.speaker.input);
     if (last == nullptr || last->last < log.last) last = &log;
   }
+  const bool is_of_program = job.losses.recognised == 0 || prints_steps(job);
   const bool has_nccl =
       std::ranges::any_of(job.processes, [](const Process& process) { return process.has_nccl; });
-  if (has_nccl || inputs.size() != 1 || last->stack_lines) return {};
+  if (!is_of_program || has_nccl || inputs.size() != 1 || last->stack_lines) return {};
   const std::string words = excerpt_of(last->last_text);
   const std::string place = place_name(job, last->last);
   if (words.empty() || place.empty()) return {};
