@@ -110,13 +110,15 @@ bool has_more_below(const Event& event) {
 }
 
 /// `next` is what such an exception goes on with: any line below the class alone, else one that is
-/// indented or begins with the quote of what it is about. Other processes' warnings and Java's frames are indented alike.
+/// indented, or the name in quotes of what it is about. Other processes' warnings and Java's frames
+/// are indented alike.
 bool goes_on_with(std::string_view exception, std::string_view next) {
   const std::string_view said = trim(parse_header(exception).message);
   const std::string_view text = trim(next);
   if (text.starts_with("warnings.warn(") || (text.starts_with("at ") && text.ends_with(')')))
     return false;
-  const bool is_quote = said.ends_with(':') && text.starts_with('\'');
+  const bool is_quote = said.ends_with(':') && text.starts_with('\'') && text.size() > 2 &&
+                        text.find('\'', 1) == text.size() - 1;
   return said.find(' ') == said.npos || is_quote || (!next.empty() && is_blank(next[0]));
 }
 

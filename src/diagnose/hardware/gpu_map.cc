@@ -1,10 +1,10 @@
-// How are the GPUs of a host joined, where a listing of them is all that is at hand?
+// How are the GPUs of a host joined, as a listing of nvidia-smi has it?
 //
 //   GPU0     X      PXB     SYS     SYS     0-27
 //   GPU1    PXB      X      SYS     SYS     0-27
 //   GPU2    SYS     SYS      X      PIX     28-55
 //   GPU3    SYS     SYS     PIX      X      28-55
-//       → job.gpu_map = yes, "4 GPUs: GPU0-GPU1 PXB, GPU2-GPU3 PIX, all other pairs SYS; no NVLink"
+//       → job.gpu_map = yes, "GPU0 to GPU3: GPU2-GPU3 PIX, GPU0-GPU1 PXB, all other pairs SYS; no NVLink"
 //
 // What the words mean: nvidia-smi(1), topo -m.
 
@@ -15,6 +15,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -30,7 +31,8 @@ struct MapRow {
   Evidence line;
 };
 
-/// The rows of one listing, by GPU; empty: there is none, it is cut, or several are mixed.
+/// The rows of one listing, by GPU; empty: there is none, its first rows are missing, or several are
+/// mixed. Without the last rows the rest still is true of those that it names.
 std::vector<MapRow> rows_of_map(const Job& job) {
   std::vector<MapRow> rows;
   for_each_said<TopoMatrixRow>(job, [&](const auto& said) {
@@ -41,6 +43,9 @@ std::vector<MapRow> rows_of_map(const Job& job) {
     const bool fits = std::cmp_equal(rows[i].gpu, i) && rows[i].cells.size() >= rows.size() &&
                       rows[i].cells[i] == "X";
     if (!fits) return {};
+    for (size_t other = 0; other < i; ++other) {
+      if (rows[i].cells[other] != rows[other].cells[i]) return {};
+    }
   }
   return rows;
 }
@@ -71,7 +76,7 @@ FactValue gpu_map(const Job& job, const Instance&) {
   }
   const bool has_nvlink = std::ranges::any_of(
       pairs, [](const auto& of_type) { return of_type.first.starts_with("NV"); });
-  value.what = fmt::format("{}: {}{}", plural(rows.size(), "GPU"), pairs_words(pairs),
+  value.what = fmt::format("GPU0 to GPU{}: {}{}", rows.size() - 1, pairs_words(pairs),
                            has_nvlink ? "" : "; no NVLink");
   return value;
 }

@@ -201,9 +201,18 @@ class MarkCollector {
     if (std::cmp_equal(exits, all)) {
       add(EndState::Finished, -1,
           fmt::format("all {} processes exit successfully, says the launcher", exits), last);
-    } else if (all <= 0 && exits > 1 && !work_follows(job_, last.where)) {
+    } else if (all <= 0 && exits == kept && are_in_a_row() && !work_follows(job_, last.where)) {
       add_weak(fmt::format("{} processes exit successfully, says the launcher", exits), last);
     }
+  }
+
+  /// Four pids or more without a gap leave: they were started together, and none of them is missing.
+  bool are_in_a_row() {
+    constexpr size_t kFewest = 4;
+    std::set<int64_t> pids;
+    for_each_said<WorkerFinished>(job_, [&](const auto& said) { pids.insert(said.message.pid); });
+    return pids.size() >= kFewest &&
+           std::cmp_equal(*pids.rbegin() - *pids.begin() + 1, pids.size());
   }
 
   void add_launchers() {

@@ -1,7 +1,8 @@
+// What reports an error that no other finding explains?
+
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
 #include <set>
 
 #include "base/text.h"
@@ -12,7 +13,6 @@
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/line/prefix.h"
-#include "log/line/scanner.h"
 #include "log/named_failure.h"
 #include "log/wording/other_programs.h"
 

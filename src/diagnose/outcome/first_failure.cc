@@ -231,7 +231,7 @@ std::string without_framework_names(std::string text) {
   constexpr size_t kLongestPath = 24;
   const size_t path = text.substr(0, text.find_first_of(": ")).rfind('.');
   if (path != text.npos && path > kLongestPath) text.erase(0, path + 1);
-  const size_t node = text.find("{{");
+  const size_t node = std::min(text.find("{{function_node "), text.find("{{node "));
   const size_t end = text.find("}} ", node);
   if (end != text.npos) text.erase(node, end + 3 - node);
   return text;

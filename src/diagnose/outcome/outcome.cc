@@ -542,6 +542,12 @@ bool is_printed_step(const Marker& marker) {
           iteration_wordings()[marker.wording].regex.find("(?P<epoch>") == std::string_view::npos);
 }
 
+/// Its line speaks of an epoch, of which the total may be.
+bool is_of_epoch(const Marker& marker) {
+  return marker.wording == kOwnWording ||
+         iteration_wordings()[marker.wording].regex.find("poch") != std::string_view::npos;
+}
+
 /// "steps 3 to 10", "steps 3 to 10 (the last)": those that a program announces; empty: none, or ticks
 /// and epochs alone. Where there are more of them than are kept, how many.
 std::string step_words(const Job& job) {
@@ -556,13 +562,17 @@ std::string step_words(const Job& job) {
       has_steps = true;
       first = first < 0 ? marker.step : std::min(first, marker.step);
       last = std::max(last, marker.step);
-      total = std::max(total, marker.total);
+      if (marker.step == last) total = is_of_epoch(marker) ? -1 : marker.total;
     }
     if (has_steps && clock.total > clock.markers.size()) most = std::max(most, clock.total);
   }
   if (last < 0) return {};
   if (most > 0) return plural(most, "step");
-  const std::string_view note = last == total ? " (the last)" : "";
+  // In an epoch as many may follow again.
+  const bool has_epochs = std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
+    return log.last_text.find("poch") != std::string::npos;
+  });
+  const std::string_view note = last == total && !has_epochs ? " (the last)" : "";
   return first == last ? fmt::format("step {}{}", last, note)
                        : fmt::format("steps {} to {}{}", first, last, note);
 }

@@ -75,7 +75,8 @@ class VoiceReader {
 
   /// Ends the thread that is open.
   void finish() {
-    if (!frames_.empty() && (is_main_ || runs_program())) {
+    const bool is_cut = is_headless_ && frames_.size() < 2;
+    if (!frames_.empty() && !is_cut && (is_main_ || runs_program())) {
       // Later stacks have no prompt in front, and stand where the first one did.
       if (!prompt_.empty() && prompted_.empty()) prompted_ = frames_;
       const bool is_prompted =
@@ -85,28 +86,49 @@ class VoiceReader {
         auto& stacks = stacks_of(owner).stacks;
         if (stacks.size() == kMostStacks) stacks.erase(stacks.begin());
         stacks.push_back({.frames = frames_, .prompt = is_prompted ? prompt_ : std::string()});
+        stacks_of(owner).is_pasted |= is_headless_;
       }
+      main_owners_ = owners_;
+    } else if (!frames_.empty() && !is_native_) {
+      go_on_with_backward();
     }
     frames_.clear();
     owners_.clear();
-    is_open_ = is_main_ = false;
+    is_open_ = is_main_ = is_headless_ = false;
   }
 
  private:
   void add_frame(const StackLine& line, Evidence shown) {
-    // PyTorch numbers the frames of a failed collective, which may stand behind a stack of Python's.
-    const bool is_py_spy = line.file.ends_with(".py") && trim(shown.text).ends_with(')');
+    if (is_headless_ && shown.where.line != frames_.back().shown.where.line + 1) finish();
+    // People paste py-spy's frames alone, of the main thread as a rule.
+    const bool is_py_spy = line.file.ends_with(".py") && trim(shown.text).ends_with(')') &&
+                           line.function.find(' ') == line.function.npos;
     if (!was_headed_ && !is_open_ && is_py_spy) {
-      // People paste py-spy's frames alone, of the main thread as a rule.
-      is_open_ = is_main_ = true;
+      is_open_ = is_main_ = is_headless_ = true;
       owners_ = {section_};
     }
+    // PyTorch numbers the frames of a failed collective, which may stand behind a stack of Python's.
     if (!is_open_ || line.is_native != is_native_) return;
     if (line.function == "<no Python frame>") return;
     // The outermost one says whether the thread is the main one.
     if (frames_.size() == kMostFrames) frames_.pop_back();
     frames_.push_back(
         {std::string(line.function), std::string(line.file), line.line, std::move(shown)});
+  }
+
+  /// Backward calls its hooks on threads of autograd, which nothing of threading began: where the
+  /// main thread waits for it, what it does stands there.
+  void go_on_with_backward() {
+    const auto is_of = [](std::string_view file) {
+      return [=](const StackFrame& frame) { return frame.file.find(file) != std::string::npos; };
+    };
+    if (std::ranges::any_of(frames_, is_of("threading.py"))) return;
+    for (const Section& owner : main_owners_) {
+      auto& stacks = stacks_of(owner).stacks;
+      if (stacks.empty() || !is_of("torch/autograd/")(stacks.back().frames.front())) continue;
+      std::vector<StackFrame>& waiting = stacks.back().frames;
+      waiting.insert(waiting.begin(), frames_.begin(), frames_.end());
+    }
   }
 
   static constexpr size_t kMostPromptBytes = 60;
@@ -143,14 +165,16 @@ class VoiceReader {
   }
 
   Section section_;
-  std::vector<Section> owners_;  ///< Of the open thread.
+  std::vector<Section> owners_;       ///< Of the open thread.
+  std::vector<Section> main_owners_;  ///< Of the last main thread.
   std::vector<StackFrame> frames_;
   std::string prompt_;
   std::vector<StackFrame> prompted_;  ///< The first stack behind it.
   bool is_open_ = false;
   bool is_native_ = false;
   bool is_main_ = false;
-  bool was_headed_ = false;  ///< A heading of a thread came.
+  bool was_headed_ = false;   ///< A heading of a thread came.
+  bool is_headless_ = false;  ///< The open thread has none.
 };
 
 /// Adds what was asked in another way, or is told in another file.

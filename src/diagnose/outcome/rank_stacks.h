@@ -34,6 +34,7 @@ struct RankStacks {
   std::string title;                ///< "PP2 TP1" of "sglang::scheduler_PP2_TP1"; empty: none.
   std::vector<MainStack> stacks;    ///< Oldest first.
   std::optional<Evidence> refused;  ///< It was asked for its stacks and did not answer.
+  bool is_pasted = false;  ///< Frames without a heading: whose they are, and of when, nothing says.
 };
 
 /// Of all processes whose stacks the logs hold, by rank, then by place. Derived once.

@@ -163,6 +163,7 @@ std::optional<Apart> apart_from_line(const Job& job) {
 FactValue rank_stuck(const Job& job, const Instance&) {
   // In a library that no row knows somebody may wait as well as work: an idle server does.
   const auto is_unclear = [](const RankStacks& one) {
+    if (one.is_pasted) return true;
     if (one.refused) return false;
     const MainStack& last = one.stacks.back();
     return last.stands == Stands::Unclear && last.is_in_library;

@@ -163,8 +163,14 @@ Curve read_curve(const Measurement& measurement) {
   constexpr int64_t kSmall = 1 << 20;  // Below, latency decides.
   const bool is_large = curve.best_at >= kSmall;
   // Rows of one size differ for another reason than their size.
-  // Caches make sizes below it two to four times as fast as those above, and no more.
-  const bool collapses = curve.last_at >= kSmall && curve.last < curve.best / 8;
+  // Caches make sizes below it two to four times as fast as those above, and no more: half of all
+  // sizes before the last must be so far above it.
+  std::vector<double> before;
+  for (const MeasuredPoint& size : sizes) before.push_back(size.busbw());
+  before.pop_back();
+  std::ranges::sort(before);
+  const double middle = before.empty() ? 0 : before[before.size() / 2];
+  const bool collapses = curve.last_at >= kSmall && curve.last < middle / 8;
   curve.falls = !curve.one_size && (collapses || (is_large && curve.last < curve.best / 2));
   // Caches make small sizes faster than large ones, but latency never does.
   const bool ends_low =

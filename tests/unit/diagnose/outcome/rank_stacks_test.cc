@@ -172,6 +172,25 @@ TEST(RankStacks, FramesPastedAloneAreOfTheMainThread) {
   // Below a heading they are that thread's.
   EXPECT_EQ(read("Thread 51 (idle): \"pin\"\n" + frames), "");
   EXPECT_EQ(read("    connects (localhost:29500)\n    binds (localhost:29500)\n"), "");
+  // Lines of a log that end with their place, and a frame alone.
+  EXPECT_EQ(read("    INFO barrier reached (ddp.py:30)\n    INFO epoch (fit.py:99)\n"), "");
+  EXPECT_EQ(read("    step (fit.py:46)\n\nloss 1\n    main (fit.py:99)\n"), "");
+}
+
+TEST(RankStacks, BackwardGoesOnInAThreadOfAutograd) {
+  const std::string main =
+      "Thread 42 (idle): \"MainThread\"\n    backward (torch/autograd/__init__.py:266)\n"
+      "    step (fit.py:46)\n";
+  const std::string monitor =
+      "Thread 43 (idle): \"Thread-1\"\n    wait (threading.py:324)\n    run (monitor.py:6)\n"
+      "    _bootstrap (threading.py:973)\n";
+  const std::string hook =
+      "Thread 44 (active)\n    all_gather_into_tensor "
+      "(torch/distributed/distributed_c10d.py:2709)\n"
+      "    fetch (zero/gather.py:60)\n";
+  EXPECT_EQ(read(main + monitor), "pid 42: in step (fit.py:46)");
+  EXPECT_EQ(read(main + monitor + hook),
+            "pid 42: waiting in all_gather_into_tensor (gather.py:60)");
 }
 
 TEST(RankStacks, ServersBesideTheSchedulersOfAnEngineAreNoRanks) {

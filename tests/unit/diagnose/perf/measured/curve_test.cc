@@ -78,6 +78,8 @@ TEST(Curve, ACollapseBehindASmallBestIsAFall) {
   EXPECT_TRUE(read_curve(small).falls);
   small.points.back() = point(2 * kMiB, 0.3);  // Caches may do that.
   EXPECT_FALSE(read_curve(small).falls);
+  // One row that cannot be is no curve.
+  EXPECT_FALSE(read_curve(values({180, 15, 19, 20, 21, 21.2}, 128 << 10)).falls);
 }
 
 TEST(Curve, ASmallStepIsNoFall) {
