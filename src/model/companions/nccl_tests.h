@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -82,9 +83,9 @@ inline int64_t nccl_tests_wrong_values(std::string_view printed) {
   if (exponent == printed.npos || !is_digit(printed.front())) return -1;
   const auto digits = parse_int(printed.substr(exponent + 2));
   if (!digits || *digits < 6 || *digits > 17) return -1;
-  int64_t value = printed.front() - '0';
-  for (int64_t i = 0; i < *digits; ++i) value *= 10;
-  return value;
+  double value = 0;
+  std::from_chars(printed.data(), printed.data() + printed.size(), value);
+  return static_cast<int64_t>(value);
 }
 
 }  // namespace ncclog

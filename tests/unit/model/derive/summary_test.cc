@@ -57,7 +57,7 @@ TEST(BuildNcclTests, WrongValuesAreCountsOnly) {
     std::string_view printed;
     int64_t count;
   };
-  const Row kRows[] = {{"0", 0},    {"12", 12}, {"1.2e+06", 1000000}, {"2e-07", -1}, {"4e+00", -1},
+  const Row kRows[] = {{"0", 0},    {"12", 12}, {"1.2e+06", 1200000}, {"2e-07", -1}, {"4e+00", -1},
                        {"N/A", -1}, {"", -1},   {"nan", -1},          {"e+09", -1}};
   for (const Row& row : kRows) {
     EXPECT_EQ(nccl_tests_wrong_values(row.printed), row.count) << row.printed;
