@@ -177,8 +177,9 @@ bool recognise_bandwidth_row(std::string_view text, Message& message) {
   const Columns cells = headed_cells(text);
   size_t numbers = 0;
   for (size_t i = 0; i < cells.count; ++i) numbers += quantity_of(cells[i]) ? 1 : 0;
-  constexpr size_t kMostWords = 4;  // The operation, the type, the algorithm, the protocol.
-  if (numbers < 2 || numbers + kMostWords < cells.count) return false;
+  // The operation, the type; behind a size also what was chosen: the algorithm, the protocol.
+  const size_t most_words = numbers > 0 && quantity_of(cells[0]) ? 4 : 2;
+  if (numbers < 2 || numbers + most_words < cells.count) return false;
   return message.fill({{"cells", text}});
 }
 

@@ -62,10 +62,11 @@ TEST(HeadedTables, AHeadingNamesABandwidthAndWhatItIsOf) {
   EXPECT_FALSE(is_heading(""));
 }
 
-TEST(HeadedTables, ARowIsNumbersButForTwoWords) {
+TEST(HeadedTables, ARowIsNumbersButForFewWords) {
   EXPECT_TRUE(is_row("1.00      121.5          116.5          201.6         14.41"));
   EXPECT_TRUE(is_row("| `all_reduce` | 64MB | 2.651 ms | **25.31** | 47.46 |"));
   EXPECT_TRUE(is_row("67108864, 16777216, float, 2650.7, 25.32, 47.47"));
+  EXPECT_TRUE(is_row("33554432\tfloat\tsum\t156.35\tRING\tLL128\t64"));
   EXPECT_FALSE(is_row("|------|------|------|"));
   EXPECT_FALSE(is_row("epoch 3 step 12 loss 0.25"));
   EXPECT_FALSE(is_row(""));
