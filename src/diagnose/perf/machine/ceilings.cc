@@ -117,9 +117,6 @@ double rate_of_device(std::string_view name) {
 double over_nics(Operation op, int nranks, int nhosts, double network) {
   const double per_host = std::max(1.0, static_cast<double>(nranks) / nhosts);
   if (op == Operation::SendRecv) return network / per_host;
-  // The root's messages leave its host, or come to it, over all of the NICs.
-  if (op == Operation::Scatter || op == Operation::Gather)
-    return network * (nranks - 1) / std::max(1.0, nranks - per_host);
   if (traits_of(op).made_of == "messages") {
     return network / per_host * (nranks - 1) / std::max(1.0, nranks - per_host);
   }

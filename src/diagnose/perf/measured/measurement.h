@@ -83,7 +83,7 @@ struct Measurement {
   int communicator = -1;              ///< Into Job::communicators: on which; -1: cannot be told.
   std::vector<MeasuredPoint> points;  ///< As printed.
   SourceRef first;                    ///< Where it begins.
-  int64_t wrong = 0;           ///< Comparisons that failed, as the program sums them up.
+  int64_t wrong = 0;                  ///< Comparisons that failed, as the program sums them up.
   double mean_busbw = -1;      ///< As the program sums it up, over all sizes; says little. GB/s
   bool is_mean_alone = false;  ///< The only point is that mean: the rows are missing.
 };

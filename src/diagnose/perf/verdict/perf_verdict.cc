@@ -522,8 +522,9 @@ void judge_by_ceiling(const JudgedCurve& judged, PerfVerdict& verdict) {
   constexpr double kNotBeyond = 1.15;
   if (is_high && curve.best > kNotBeyond * std::max(expected.most, deciding.busbw)) {
     state_cannot_tell(
-        fmt::format("cannot tell: it is more than the {} that {}, so that something is not as assumed",
-                    bandwidth_text(deciding.busbw), deciding.why),
+        fmt::format(
+            "cannot tell: it is more than the {} that {}, so that something is not as assumed",
+            bandwidth_text(deciding.busbw), deciding.why),
         judged, verdict);
     return;
   }
@@ -756,12 +757,11 @@ PerfVerdict judge_measurement(const Measurement& measurement, const Machine& mac
   // What arrives wrong is no data, however fast it comes.
   const int64_t summed_up = verdict.measurement == nullptr ? 0 : verdict.measurement->wrong;
   if (judged.curve.wrong > 0 || summed_up > 0) {
-    verdict.headline =
-        fmt::format("{}, which matters before the speed; {}",
-                    judged.curve.wrong > 0
-                        ? plural(judged.curve.wrong, "value") + " arrived wrong"
-                        : plural(summed_up, "comparison") + " found wrong values",
-                    verdict.headline);
+    verdict.headline = fmt::format("{}, which matters before the speed; {}",
+                                   judged.curve.wrong > 0
+                                       ? plural(judged.curve.wrong, "value") + " arrived wrong"
+                                       : plural(summed_up, "comparison") + " found wrong values",
+                                   verdict.headline);
   }
   return verdict;
 }
