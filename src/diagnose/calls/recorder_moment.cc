@@ -226,7 +226,7 @@ class Moment {
       for (const int w : waiters) witnesses.insert(member(*group.account, w).rank);
       if (!result) result = {absent, HeldBy::NoDump, group.account, group.first, waiters};
     }
-    if (result && witnesses.size() > 1) add(std::move(*result));
+    if (result && witnesses.size() > 1) add(*result);
   }
 
   const Job& job_;
