@@ -522,9 +522,8 @@ void judge_by_ceiling(const JudgedCurve& judged, PerfVerdict& verdict) {
   constexpr double kNotBeyond = 1.15;
   if (is_high && curve.best > kNotBeyond * std::max(expected.most, deciding.busbw)) {
     state_cannot_tell(
-        fmt::format(
-            "cannot tell: it is more than the {} that {}, so that something is not as assumed",
-            bandwidth_text(deciding.busbw), deciding.why),
+        fmt::format("cannot tell: it is more than the {} that {}: something is not as assumed",
+                    bandwidth_text(deciding.busbw), deciding.why),
         judged, verdict);
     return;
   }
