@@ -48,9 +48,13 @@ std::string reached_text(const JudgedCurve& judged) {
   return fmt::format("{}: {} GB/s", text, bandwidth_text(judged.curve.best));
 }
 
-/// By how many per cent `reached` is below `whole`, which is above 0.
-int percent_below(double reached, double whole) {
-  return static_cast<int>(std::lround(100 * (1 - reached / whole)));
+/// Of `whole`, which is above 0, in per cent.
+int64_t percent_of(double reached, double whole) { return std::lround(100 * reached / whole); }
+
+/// "74 % below", or "12 % above": how far `reached` is from `whole`, which is above 0.
+std::string percent_off(double reached, double whole) {
+  const int64_t off = percent_of(reached, whole) - 100;
+  return fmt::format("{} % {}", std::abs(off), off > 0 ? "above" : "below");
 }
 
 /// Adds the sentences of that kind about `of` that the verdict does not have yet.
@@ -244,8 +248,8 @@ void state_limited(const PerfCause& cause, const JudgedCurve& judged, PerfVerdic
   const bool is_partly = cause.path > 0 && judged.curve.best < kAllOfIt * cause.path;
   verdict.headline = fmt::format(
       "{}{}, {}limited by {}{}", reached_text(judged),
-      of_what > 0 ? fmt::format(", {} % below the {} of {}",
-                                percent_below(judged.curve.best, of_what), bandwidth_text(of_what),
+      of_what > 0 ? fmt::format(", {} the {} of {}", percent_off(judged.curve.best, of_what),
+                                bandwidth_text(of_what),
                                 cause.stage == Stage::Protocol && is_on_loopback(judged.machine)
                                     ? "Simple on the same path"
                                     : "this machine")
@@ -267,14 +271,13 @@ void state_below(double ceiling, double machine_ceiling, const std::string& of_w
   verdict.ceiling = ceiling;
   verdict.machine_ceiling = machine_ceiling;
   const bool ends_lower = judged.curve.falls || judged.curve.dips;
-  verdict.headline =
-      fmt::format("{}{}, {} % below the {} {}{}; these lines do not tell which stage or host it is",
-                  reached_text(judged), ends_lower ? " at best" : "",
-                  percent_below(judged.curve.best, ceiling), bandwidth_text(ceiling), of_what,
-                  ends_lower ? fmt::format(", and {} % below it at {}",
-                                           percent_below(judged.curve.last, ceiling),
-                                           bytes_text(judged.curve.last_at))
-                             : "");
+  verdict.headline = fmt::format(
+      "{}{}, {} the {} {}{}; these lines do not tell which stage or host it is",
+      reached_text(judged), ends_lower ? " at best" : "", percent_off(judged.curve.best, ceiling),
+      bandwidth_text(ceiling), of_what,
+      ends_lower ? fmt::format(", and {} it at {}", percent_off(judged.curve.last, ceiling),
+                               bytes_text(judged.curve.last_at))
+                 : "");
   if (judged.curve.falls) say(verdict, "try", "falls");
   const bool over_pcie = judged.expected.deciding.stage == Stage::PCIe;
   say(verdict, "try",
@@ -393,7 +396,7 @@ void judge_typical(const JudgedCurve& judged, PerfVerdict& verdict) {
   state_cannot_tell(
       fmt::format("cannot tell: {} usually, and the logs do not tell what these hosts have "
                   "({} % of that)",
-                  usual.why, 100 - percent_below(judged.curve.best, usual.busbw)),
+                  usual.why, percent_of(judged.curve.best, usual.busbw)),
       judged, verdict);
   verdict.machine_ceiling = usual.busbw;
   const double share = judged.curve.best / usual.busbw;
@@ -488,8 +491,8 @@ void judge_between(const JudgedCurve& judged, PerfVerdict& verdict) {
   const MachineExpectation& expected = judged.expected;
   const double most = expected.most;
   state_cannot_tell(
-      fmt::format("cannot tell: {} % of the {} that {}{}",
-                  100 - percent_below(judged.curve.best, most), bandwidth_text(most),
+      fmt::format("cannot tell: {} % of the {} that {}{}", percent_of(judged.curve.best, most),
+                  bandwidth_text(most),
                   expected.deciding.busbw < most ? "the best way over these links gives"
                                                  : expected.deciding.why,
                   expected.deciding.stage == Stage::PCIe
@@ -754,7 +757,7 @@ PerfVerdict judge_measurement(const Measurement& measurement, const Machine& mac
   std::erase_if(verdict.evidence, [](const Evidence& line) { return line.where.line == 0; });
   note_traps(judged, verdict);
   // What arrives wrong is no data, however fast it comes.
-  const int64_t summed_up = verdict.measurement == nullptr ? 0 : verdict.measurement->wrong;
+  const int64_t summed_up = measurement.wrong;
   if (judged.curve.wrong > 0 || summed_up > 0) {
     verdict.headline = fmt::format("{}, which matters before the speed; {}",
                                    judged.curve.wrong > 0
