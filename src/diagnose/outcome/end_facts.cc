@@ -540,9 +540,10 @@ FactValue failed_worker(const Job& job, const Instance&) {
                              first.ended.pid, *first.exitcode);
     return value;
   }
-  const bool follows =
-      !raised.empty() && is_before(job, raised.front().line.where, first.record.where);
-  if (!follows || first.ended.rank < 0) return unknown();
+  // Python ends with 1 after an exception; another status, or a second exception, is of another task.
+  const bool is_its_own = raised.size() == 1 && raised.front().rivals == 0 && first.exitcode == 1 &&
+                          is_before(job, raised.front().line.where, first.record.where);
+  if (!is_its_own || first.ended.rank < 0) return unknown();
   value.what = fmt::format(" (task {} on {}, exit code {})", first.ended.rank,
                            to_valid_utf8(first.ended.host), *first.exitcode);
   return value;
