@@ -655,6 +655,24 @@ FactValue watchdog_first(const Job& job, const Instance&) {
   return value;
 }
 
+/// "; so did ALLREDUCE 57 of process group 112 on rank 15", "; so did calls in 3 other groups": what
+/// was given up in groups that certainly are others; empty: nothing.
+std::string other_groups_words(const Job& job, const TimedOutWork& first) {
+  std::set<std::string> groups;
+  const TimedOutWork* other = nullptr;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    const bool is_other = work.rank >= 0 && !work.group.empty() && !first.group.empty() &&
+                          !may_be_of_one_group(work.group, first.group);
+    if (is_other && groups.insert(work.group).second && other == nullptr) other = &work;
+  }
+  if (other == nullptr) return {};
+  if (groups.size() > 1) return fmt::format("; so did calls in {} other groups", groups.size());
+  return fmt::format(
+      "; so did {} of {} on {}", work_words(*other),
+      is_default_group(other->group) ? "the default group" : process_group_words(job, other->group),
+      giving_up_phrase(job, ranks_giving_up(job, *other)));
+}
+
 /// As short as a headline, with what other ranks gave up on in place of the stall.
 FactValue watchdog_timeouts(const Job& job, const Instance& instance) {
   FactValue value = watchdog_first(job, instance);
@@ -667,7 +685,8 @@ FactValue watchdog_timeouts(const Job& job, const Instance& instance) {
                      ? timeout_words(job, *timeout)
                      : fmt::format("{} timed out on {}", work_words(*timeout),
                                    giving_up_phrase(job, ranks_giving_up(job, *timeout))));
-    value.value = few_of(parts, 3, ", ") + meaning;
+    value.value =
+        few_of(parts, 3, ", ") + (meaning.empty() ? other_groups_words(job, *timeout) : meaning);
   }
   return value;
 }
