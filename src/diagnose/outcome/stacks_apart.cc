@@ -300,8 +300,12 @@ std::string stacks_summary(const Job& job) {
     return fmt::format("the stacks of {} are alike and accuse nobody: {}", stacks_phrase(all),
                        places.front().first);
   }
-  return fmt::format("the stacks of {} differ, as those of a job at work do, and accuse nobody",
-                     stacks_phrase(all));
+  // A headline has no room for files and lines, of which "show stacks" tells.
+  std::vector<std::string> words;
+  for (const auto& [place, who] : places)
+    words.push_back(fmt::format("{} {}", who.size(), place.substr(0, place.rfind(" ("))));
+  return fmt::format("stacks of {} differ: {}; they accuse nobody", stacks_phrase(all),
+                     few_of(words, 2, ", "));
 }
 
 std::string threads_summary(const Job& job) {
