@@ -405,7 +405,7 @@ Event Tracebacks::read(const Event& event) {
 // Tables of bandwidth.
 
 bool HeadedTable::concerns(const Event& event) const {
-  return is_open() || is_of<BandwidthColumns>(event);
+  return is_open() || is_of<BandwidthColumns>(event) || is_of<P2pMatrix>(event);
 }
 
 Event HeadedTable::read(const Event& event) {
@@ -423,8 +423,20 @@ Event HeadedTable::read(const Event& event) {
     lines_left_ = kMostBetween;
     return result;
   }
+  if (is_of<P2pMatrix>(event)) {
+    voice_ = voice_of(event.header.prefix);
+    columns_ = 0;
+    lines_left_ = kMostBetween;
+    return result;
+  }
   --lines_left_;
   if (is_whole_info(event.header)) lines_left_ = 0;
+  // The heading of a matrix tells its columns, and is no row.
+  constexpr std::string_view kCorner = "D\\D";
+  if (text.starts_with(kCorner)) {
+    columns_ = headed_cells(text).count;
+    return result;
+  }
   const bool may_be = event.fate == LineFate::Foreign && event.header.level == Level::None &&
                       lines_left_ >= 0 && voice_of(event.header.prefix) == voice_;
   if (!may_be || headed_cells(text).count != columns_) return result;

@@ -175,6 +175,10 @@ class Tracebacks {
 //   size(MB)   tavg(usec)    tmin(usec)    tmax(usec)  avgbw(GB/sec)
 //   1.00      121.5          116.5          151.2         14.41
 //
+//   Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)
+//      D\D     0      1
+//        0 912.14  19.98
+//
 // Invariant: as for tracebacks, a line with a whole NCCL INFO header ends it.
 
 /// Follows the table that was headed last, in one stretch.

@@ -86,8 +86,8 @@ class BenchmarkReader {
     if (!is_between) title_.clear();
     take_one_of<BenchPayload, BenchDuration, BenchResult, BenchAverage, BenchHeading, BenchBusbw,
                 TorchBenchRow, DsBenchHeading, DsBenchRow, DsCommsHeading, DsCommsOp, DsCommsRow,
-                DsCommOp, ParamRow, OsuTitle, BandwidthColumns, BandwidthRow, BandwidthLine>(
-        message);
+                DsCommOp, ParamRow, OsuTitle, P2pMatrix, BandwidthColumns, BandwidthRow,
+                BandwidthLine>(message);
   }
 
   /// What was measured; the trials of this process among it go to `trials`.
@@ -309,6 +309,13 @@ class BenchmarkReader {
     title_ = "OSU " + to_valid_utf8(said.title.substr(0, kLongest));
   }
 
+  /// Its rows are copies, and no calls.
+  void take(const P2pMatrix&) {
+    finish_trials();
+    table_ = Table::None;
+    columns_.clear();
+  }
+
   void take(const BandwidthColumns& said) {
     finish_trials();
     table_ = Table::None;
@@ -317,6 +324,7 @@ class BenchmarkReader {
   }
 
   void take(const BandwidthRow& said) {
+    if (columns_.empty()) return;
     add_row(read_headed_row(columns_, said.cells), table_title_);
   }
 
