@@ -200,7 +200,7 @@ std::span<const Fact> all_facts() {
           recorder_facts(),   watchdog_facts(),     watchdog_call_facts(), ras_facts(),
           perf_facts(),       node_set_facts(),     late_facts(),          transfer_facts(),
           report_facts(),     host_network_facts(), stack_facts(),         nccl_tests_facts(),
-          gpu_memory_facts(), gpu_map_facts()}) {
+          gpu_memory_facts(), gpu_map_facts(),      port_list_facts(),     p2p_matrix_facts()}) {
       all.insert(all.end(), table.begin(), table.end());
     }
     std::ranges::sort(all, {}, &Fact::name);

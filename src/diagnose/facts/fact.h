@@ -146,6 +146,8 @@ std::span<const Fact> setting_facts();        ///< diagnose/settings/job_setting
 std::span<const Fact> host_facts();           ///< diagnose/hardware/host_facts.cc
 std::span<const Fact> pci_facts();            ///< diagnose/hardware/pci_links.cc
 std::span<const Fact> gpu_map_facts();        ///< diagnose/hardware/gpu_map.cc
+std::span<const Fact> port_list_facts();      ///< diagnose/hardware/port_lists.cc
+std::span<const Fact> p2p_matrix_facts();     ///< diagnose/hardware/p2p_matrix.cc
 std::span<const Fact> odd_facts();            ///< diagnose/hardware/odd_ones.cc
 std::span<const Fact> report_facts();         ///< diagnose/hosts/report_facts.cc
 std::span<const Fact> host_network_facts();   ///< diagnose/hosts/networks.cc
