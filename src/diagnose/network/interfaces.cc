@@ -548,6 +548,10 @@ bool stays_on_one_host(const Job& job) {
   return any;
 }
 
+FactValue within_one_host(const Job& job, const Instance&) {
+  return stays_on_one_host(job) ? yes({}) : no();
+}
+
 /// Where lines of connections show which devices carry data: whether both kinds do.
 FactValue used_link_mix(const std::vector<HcaList>& used) {
   AnswerParts ib;
@@ -660,6 +664,8 @@ constexpr std::array kInterfaceFacts = {
     // Connections run over InfiniBand and RoCE devices; or one list holds both, and nothing shows
     // which carry data; or NCCL refuses to connect two.
     job_fact("job.hca_link_mix", hca_link_mix),
+    // NCCL counts one host in each communicator: no data need a network.
+    job_fact("job.within_one_host", within_one_host),
     // Hosts list different numbers of InfiniBand or RoCE devices.
     comparing_fact("job.hca_sets_differ", hca_sets_differ),
     // One RDMA device has at most a quarter of another's speed.
