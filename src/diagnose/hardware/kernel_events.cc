@@ -390,7 +390,8 @@ constexpr Field kKernelEventFields[] = {
      "Of Xid and SXid; the other Xid where it is that one's consequence."},
     {"class", FieldType::Text,
      "Of an Xid: \"off_bus\", \"nvlink\", \"nvlink_fatal\", \"nvlink_nonfatal\", \"memory\", "
-     "\"firmware\", \"program\", \"recovery\", \"repair\", \"noted\", \"channel\", \"other\"; of "
+     "\"firmware\", \"context\", \"program\", \"recovery\", \"repair\", \"noted\", \"channel\", "
+     "\"other\"; of "
      "an "
      "SXid: \"switch_fatal\", \"switch_fatal_by_number\", \"switch_nonfatal\", \"details\", "
      "\"other\"."},
