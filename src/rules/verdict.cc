@@ -104,7 +104,7 @@ struct Instead {
 };
 
 constexpr std::string_view kKernelWords =
-    "Only lines of the kernel, no fault of a GPU, a NIC or memory among them: nothing to judge.";
+    "Only lines of the kernel, none known as a fault of a GPU, a NIC or memory: nothing to judge.";
 
 constexpr Instead kInstead[] = {
     {"ras_fragment", "An answer of NCCL's RAS service without its table: nothing to judge."},

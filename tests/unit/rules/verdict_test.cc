@@ -219,7 +219,8 @@ constexpr NothingRow kNothing[] = {
     {"BUSY: diagnostics already in progress\n",
      "An answer of NCCL's RAS service without its table: nothing to judge."},
     {"[77123.456789] nvidia-nvswitch2: open (major=510)\n",
-     "Only lines of the kernel, no fault of a GPU, a NIC or memory among them: nothing to judge."},
+     "Only lines of the kernel, none known as a fault of a GPU, a NIC or memory: nothing to "
+     "judge."},
 };
 
 TEST(Verdict, WithoutUsableLinesThereIsNoVerdict) {
