@@ -292,7 +292,17 @@ std::string subject_text(const Finding& finding, const Parties& parties) {
   return notes.empty() ? text : fmt::format("{} ({})", text, join(notes, "; "));
 }
 
-/// "ranks 1-3 on trainbox": who and where, in few words.
+/// " (CUDA device 2)", where the headers of all lines say so; empty: they do not. That it is device 0
+/// tells nothing: so it is where each process sees one GPU only.
+std::string device_of(const Finding& finding) {
+  std::set<int> devices;
+  for (const Evidence& line : finding.evidence) devices.insert(parse_header(line.text).cuda_dev);
+  return devices.size() == 1 && *devices.begin() > 0
+             ? fmt::format(" (CUDA device {})", *devices.begin())
+             : std::string();
+}
+
+/// "ranks 1-3 on trainbox", "process 24881 (CUDA device 2) on node2": who and where, in few words.
 std::string subject_in_headline(const Job& job, const Finding& finding, const Parties& parties) {
   const std::string hosts = hosts_in_headline(job, finding.hosts);
   std::string who = ranks_in_headline(job, finding.ranks);
@@ -301,7 +311,7 @@ std::string subject_in_headline(const Job& job, const Finding& finding, const Pa
     for (const Subject& party : parties) {
       if (party.pid >= 0) pids.insert(party.pid);
     }
-    if (pids.size() == 1) who = fmt::format("process {}", *pids.begin());
+    if (pids.size() == 1) who = fmt::format("process {}{}", *pids.begin(), device_of(finding));
     if (pids.size() > 1) who = plural(std::ssize(pids), "process");
   }
   if (who.empty() && hosts.empty()) who = local_rank_of(finding);
