@@ -2,9 +2,12 @@
 //
 //   GPU 0 has a total capacity of 39.49 GiB of which 119.06 MiB is free. … this process has 8.38 GiB
 //       → job.gpu_memory_use = yes, "other processes hold 31.0 of the GPU's 39.5 GiB, this one 8.4"
+//   (GPU 3; 79.17 GiB total capacity; …   and the same of seven more, of ranks that no line names
+//       → ": GPUs 0-7 alike, GPU 0 has 11.35 of 79.2 GiB free"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <set>
@@ -44,7 +47,27 @@ struct GpuMemory {
   double others() const { return own ? all - free - *own : 0; }
 };
 
+/// "(GPU 3; 79.17 GiB total capacity; 63.77 GiB already allocated; 11.35 GiB free; 65.52 GiB reserved
+/// …": up to 2.0.
+std::optional<GpuMemory> older_gpu_memory_in(std::string_view text) {
+  constexpr std::string_view kGpu = "(GPU ";
+  const size_t begin = text.find(kGpu);
+  if (begin == text.npos) return std::nullopt;
+  GpuMemory memory{.gpu = Scanner(text.substr(begin + kGpu.size())).take_while(is_digit)};
+  for (size_t at = begin; (at = text.find("; ", at)) != text.npos;) {
+    at += 2;
+    const std::string_view part = text.substr(at, text.find(';', at) - at);
+    const std::optional<double> gibibytes = gibibytes_after(part, "");
+    if (!gibibytes) continue;
+    if (part.find("total capac") != part.npos) memory.all = *gibibytes;
+    if (part.find(" free") != part.npos) memory.free = *gibibytes;
+    if (part.find("already allocated") != part.npos) memory.tensors = gibibytes;
+  }
+  return memory.gpu.empty() || memory.all <= 0 ? std::nullopt : std::optional(memory);
+}
+
 std::optional<GpuMemory> gpu_memory_in(std::string_view text) {
+  if (auto older = older_gpu_memory_in(text)) return older;
   // Up to 2.2 the word is misspelt.
   auto all = gibibytes_after(text, "total capacity of ");
   if (!all) all = gibibytes_after(text, "total capacty of ");
@@ -73,7 +96,20 @@ FactValue gpu_memory_use(const Job& job, const Instance&) {
   FactValue value = unknown();
   double most = kLeast;
   std::set<int> processes;
-  for_each_said<CudaOomException>(job, [&](const auto& said) { processes.insert(said.process); });
+  std::set<int> gpus;
+  for_each_said<CudaOomException>(job, [&](const auto& said) {
+    const std::string text = said.record().text();
+    processes.insert(said.process);
+    if (const auto memory = gpu_memory_in(text))
+      gpus.insert(static_cast<int>(parse_int(memory->gpu).value_or(-1)));
+  });
+  // Where ranks are known, they are named.
+  const bool has_ranks = std::ranges::any_of(
+      processes, [&](int process) { return nth_process(job, process).rank >= 0; });
+  const std::string alike =
+      has_ranks || gpus.size() < 2
+          ? ""
+          : fmt::format(" GPUs {} alike,", ranges_text(std::vector(gpus.begin(), gpus.end())));
   for_each_said<CudaOomException>(job, [&](const Said<CudaOomException>& said) {
     const std::string text = said.record().text();
     const auto memory = gpu_memory_in(text);
@@ -88,7 +124,7 @@ FactValue gpu_memory_use(const Job& job, const Instance&) {
     } else if (!value.known()) {
       const int rank = processes.size() < 2 ? -1 : nth_process(job, said.process).rank;
       std::string words =
-          fmt::format(": GPU {}{} has {:.2f} of {:.1f} GiB free", memory->gpu,
+          fmt::format(":{} GPU {}{} has {:.2f} of {:.1f} GiB free", alike, memory->gpu,
                       rank < 0 ? "" : fmt::format(" of rank {}", rank), memory->free, memory->all);
       if (memory->tensors) words += fmt::format(", PyTorch holds {:.1f}", *memory->tensors);
       if (memory->allowed) words += fmt::format(" of {:.1f} allowed to it", *memory->allowed);
