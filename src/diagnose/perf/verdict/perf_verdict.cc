@@ -381,15 +381,27 @@ bool judge_efa_without_gdr(const JudgedCurve& judged, PerfVerdict& verdict) {
   return true;
 }
 
+/// A curve that falls needs no ceiling.
+void state_fall(const JudgedCurve& judged, PerfVerdict& verdict) {
+  const SteepestFall fall = steepest_fall(judged.measurement, judged.curve.best_at);
+  verdict.answer = PerfAnswer::Below;
+  verdict.headline =
+      fmt::format("{} at best; {}, which no healthy path does; these lines do not tell why",
+                  reached_text(judged), fall_text(fall));
+  quote_row(judged.measurement, fall.at.first, verdict);
+  say(verdict, "try", "falls");
+  ask_for_more(judged, verdict);
+}
+
 /// What most such hosts have is a guess: only what is below the least of them is accused.
 void judge_typical(const JudgedCurve& judged, PerfVerdict& verdict) {
   const Ceiling& usual = judged.expected.deciding;
   // Hosts with a quarter of the usual network are sold too.
   constexpr double kLeast = 0.25;
   const double least = kLeast * judged.expected.line;
-  if (judged.curve.falls || judged.curve.best < path_factor("normal-nic") * least) {
-    const double carried = std::max(least, judged.curve.best);
-    state_below(carried, usual.busbw, "that the slowest network of such hosts gives", judged,
+  if (judged.curve.falls) return state_fall(judged, verdict);
+  if (judged.curve.best < path_factor("normal-nic") * least) {
+    state_below(least, usual.busbw, "that the slowest network of such hosts gives", judged,
                 verdict);
     return;
   }
@@ -430,17 +442,7 @@ void judge_unknown_machine(const JudgedCurve& judged, PerfVerdict& verdict) {
     ask_for_more(judged, verdict);
     return;
   }
-  if (judged.curve.falls) {
-    const SteepestFall fall = steepest_fall(judged.measurement, judged.curve.best_at);
-    verdict.answer = PerfAnswer::Below;
-    verdict.headline =
-        fmt::format("{} at best; {}, which no healthy path does; these lines do not tell why",
-                    reached_text(judged), fall_text(fall));
-    quote_row(judged.measurement, fall.at.first, verdict);
-    say(verdict, "try", "falls");
-    ask_for_more(judged, verdict);
-    return;
-  }
+  if (judged.curve.falls) return state_fall(judged, verdict);
   const std::string fitting = rates_that_fit(machine, judged.measurement.op, judged.curve.plateau);
   state_cannot_tell(fmt::format("cannot tell: {}{}", what_is_unknown(machine),
                                 fitting.empty() ? "" : "; it would be " + fitting),
