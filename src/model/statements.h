@@ -61,6 +61,14 @@ bool any_said(const Job& job) {
   return (!records_of_kind(job, kKindIndex<T>).records.empty() || ...);
 }
 
+/// "78" of "JOB 78", "STEP 78.3" and "STEP 78.batch", a view of it; empty: it holds no number.
+inline std::string_view slurm_job_number(std::string_view job) {
+  const size_t begin = job.find_first_of("0123456789");
+  if (begin == job.npos) return {};
+  const size_t end = job.find_first_not_of("0123456789", begin);
+  return job.substr(begin, end == job.npos ? end : end - begin);
+}
+
 /// The rank with which a program's logger tags its lines, "[rank 3] step 20"; -1: none.
 inline int rank_in_tag(std::string_view message) {
   constexpr std::string_view kTags[] = {"[rank ", "[Rank "};

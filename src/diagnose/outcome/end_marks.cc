@@ -360,14 +360,6 @@ class MarkCollector {
 
 }  // namespace
 
-/// "78" of "JOB 78", "STEP 78.3" and "STEP 78.batch".
-static std::string_view job_number(const JobCancelled& line) {
-  const size_t begin = line.job.find_first_of("0123456789");
-  if (begin == line.job.npos) return {};
-  const size_t end = line.job.find_first_not_of("0123456789", begin);
-  return line.job.substr(begin, end == line.job.npos ? end : end - begin);
-}
-
 /// By the job's number, why Slurm says that it cancelled it: of a job's lines and its steps' one alone
 /// may have the reason.
 static std::map<std::string, std::string> find_reasons(const Job& job) {
@@ -375,7 +367,7 @@ static std::map<std::string, std::string> find_reasons(const Job& job) {
   for_each_said<JobCancelled>(job, [&](const auto& said) {
     const size_t at = said.message.text.find(" DUE TO ");
     if (at != said.message.text.npos)
-      reasons.emplace(job_number(said.message), said.message.text.substr(at));
+      reasons.emplace(slurm_job_number(said.message.job), said.message.text.substr(at));
   });
   return reasons;
 }
@@ -384,7 +376,7 @@ std::optional<std::string> cancelled_words(const Job& job, const Said<JobCancell
   constexpr std::string_view kStep = "STEP ";
   const JobCancelled& said = line.message;
   const auto& reasons = job.answers.of<&find_reasons>(job);
-  const auto known = reasons.find(std::string(job_number(said)));
+  const auto known = reasons.find(std::string(slurm_job_number(said.job)));
   const size_t own = said.text.find(" DUE TO ");
   const std::string_view reason = own != said.text.npos    ? said.text.substr(own)
                                   : known != reasons.end() ? std::string_view(known->second)

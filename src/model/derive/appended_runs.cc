@@ -3,6 +3,7 @@
 //   one process writes      a failure behind which the output begins again, after 100 lines or a pause
 //   a launcher ended it     the same, at once
 //   two outputs             both begin again, or neither counts
+//   Slurm cancels job 71, and further down job 74: another run begins behind the first word of it
 //
 // That lines come again is told by model/output_starts.h; here it is asked who else may have printed
 // them. Several ranks that write one output print the same lines one after the other, too.
@@ -10,13 +11,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "log/messages.h"
 #include "model/derive/split_runs.h"
 #include "model/derive/steps.h"
+#include "model/statements.h"
 
 namespace ncclog {
 namespace {
@@ -62,6 +66,44 @@ bool is_behind_pause(const InputClock& clock, SourceRef place) {
          std::ranges::any_of(clock.pulse.clock(true).all.pauses, leads_to);
 }
 
+/// Behind what Slurm says of one job's end, where it says further down that another one ended.
+std::vector<SourceRef> job_changes(const Job& job, const InputClock& clock) {
+  std::map<SourceRef, std::string> cancelled;
+  for (const SpeakerLog& log : job.logs) {
+    if (input_of(job, log.first) != clock.input) continue;
+    for (const Record& record : log.records.kept(kKindIndex<JobCancelled>)) {
+      cancelled[record.where] =
+          slurm_job_number(read_message<JobCancelled>(parse_message(record)).job);
+    }
+  }
+  std::vector<SourceRef> changes;
+  const std::pair<const SourceRef, std::string>* before = nullptr;
+  for (const auto& each : cancelled) {
+    if (before != nullptr && before->second != each.second)
+      changes.push_back({before->first.unit, before->first.line + 1});
+    before = &each;
+  }
+  return changes;
+}
+
+/// `restarts` and `changes` in ascending order; of a run that both show, where it begins.
+std::vector<SourceRef> joined_places(const Job& job, const std::vector<SourceRef>& restarts,
+                                     std::vector<SourceRef> changes) {
+  // What stands between is the batch script's.
+  constexpr uint64_t kClose = 100;
+  const std::vector<SourceRef> jobs = changes;
+  for (const SourceRef place : restarts) {
+    const bool is_known = std::ranges::any_of(jobs, [&](SourceRef change) {
+      const uint64_t line = file_line(job, place).line;
+      const uint64_t from = file_line(job, change).line;
+      return from <= line && line < from + kClose;
+    });
+    if (!is_known) changes.push_back(place);
+  }
+  std::ranges::sort(changes);
+  return changes;
+}
+
 /// Where further runs begin in an output. `has_own_output`: there is one for each rank.
 std::vector<SourceRef> restarts_in(const Job& job, const InputClock& clock, bool has_own_output) {
   // Ranks that write one output print this much before one of them fails only if all have begun.
@@ -93,10 +135,14 @@ RunParts appended_runs(const Job& job) {
   for (const InputClock& clock : job.clocks) {
     if (!is_output(clock)) continue;
     std::vector<SourceRef>& own = restarts[clock.input];
-    own = restarts_in(job, clock, told_nranks(job) <= outputs);
+    const std::vector<SourceRef> changes = job_changes(job, clock);
+    own = joined_places(job, restarts_in(job, clock, told_nranks(job) <= outputs), changes);
     fewest = std::min(fewest, own.size());
     most = std::max(most, own.size());
-    const auto is_inside = [&](SourceRef place) { return goes_on_over(job, clock, place); };
+    // A job that Slurm cancelled has nobody who goes on.
+    const auto is_inside = [&](SourceRef place) {
+      return std::ranges::find(changes, place) == changes.end() && goes_on_over(job, clock, place);
+    };
     // What failed before the last run does not matter where that did what it was started for.
     const bool ends_well = !own.empty() && own.back() < clock.starts.finished();
     if (fewest == 0 || ends_well || std::ranges::any_of(own, is_inside)) return {};

@@ -105,6 +105,22 @@ TEST(AppendedRuns, AProgramThatWorkedAndWasStartedAgainHasRuns) {
   EXPECT_EQ(job_from_text(kOpening + limit + kOpening + failing(1)).runs, 2U);
 }
 
+/// What Slurm says when it ends a job.
+std::string cancelled(int job, std::string_view node = "n1") {
+  return fmt::format("slurmstepd: error: *** JOB {} ON {} CANCELLED AT 2026-01-05T12:00:00 ***\n",
+                     job, node);
+}
+
+TEST(AppendedRuns, BeginBehindTheEndOfAnotherJobOfSlurm) {
+  const std::string other =
+      "Resuming from checkpoint 12\nlearning rate 1e-4\nrank table has 8 rows\n";
+  EXPECT_EQ(job_from_text(kOpening + cancelled(77) + other + cancelled(81, "n2")).runs, 2U);
+  EXPECT_EQ(job_from_text(kOpening + cancelled(77) + kOpening + cancelled(81) + other).runs, 2U)
+      << "the opening and the number tell of the same run";
+  EXPECT_EQ(job_from_text(kOpening + cancelled(77) + other + cancelled(77, "n2")).runs, 1U)
+      << "each node says it of its job";
+}
+
 TEST(AppendedRuns, WhatOneRunMayPrintIsNoRunOfItsOwn) {
   const std::string soon = kOpening + failing(2) + kOpening + failing(2);
   EXPECT_EQ(job_from_text(soon).runs, 1U) << "two ranks that fail one after the other";
