@@ -136,16 +136,16 @@ RunParts appended_runs(const Job& job) {
     if (!is_output(clock)) continue;
     std::vector<SourceRef>& own = restarts[clock.input];
     const std::vector<SourceRef> changes = job_changes(job, clock);
-    own = joined_places(job, restarts_in(job, clock, told_nranks(job) <= outputs), changes);
+    own = restarts_in(job, clock, told_nranks(job) <= outputs);
+    const auto is_inside = [&](SourceRef place) { return goes_on_over(job, clock, place); };
+    if (std::ranges::any_of(own, is_inside)) own.clear();
+    if (own.empty() && changes.empty()) return {};
+    own = joined_places(job, own, changes);
     fewest = std::min(fewest, own.size());
     most = std::max(most, own.size());
-    // A job that Slurm cancelled has nobody who goes on.
-    const auto is_inside = [&](SourceRef place) {
-      return std::ranges::find(changes, place) == changes.end() && goes_on_over(job, clock, place);
-    };
     // What failed before the last run does not matter where that did what it was started for.
     const bool ends_well = !own.empty() && own.back() < clock.starts.finished();
-    if (fewest == 0 || ends_well || std::ranges::any_of(own, is_inside)) return {};
+    if (ends_well) return {};
   }
   if (outputs == 0) return {};
   RunParts parts{.are_appended = true, .earlier = most - fewest};
