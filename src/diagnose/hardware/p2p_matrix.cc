@@ -113,12 +113,17 @@ std::vector<CopyRates> copy_rates(const Job& job) {
   return hosts;
 }
 
+/// Three digits: "9.87", "11.0", "395".
+std::string rate_text(double rate) {
+  return fmt::format("{:.{}f}", rate, rate < 10 ? 2 : rate < 100 ? 1 : 0);
+}
+
 /// "10.1-11.0 GB/s with P2P and 20.0-22.4 without".
 std::string rates_words(const CopyRates& rates) {
   const auto range = [](const CopyMatrix& matrix) {
     const auto [least, most] = range_of(matrix);
-    const std::string low = fmt::format("{:.3g}", least);
-    const std::string high = fmt::format("{:.3g}", most);
+    const std::string low = rate_text(least);
+    const std::string high = rate_text(most);
     return low == high ? low : fmt::format("{}-{}", low, high);
   };
   return fmt::format("{} GB/s with P2P and {} without", range(rates.with), range(rates.without));
