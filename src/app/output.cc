@@ -106,9 +106,7 @@ std::string folder_of(const std::string& path) {
 
 void check_output_file(const std::string& path, std::span<const std::string> inputs) {
   const auto status = status_of(path);
-  if (status && S_ISDIR(status->st_mode)) {
-    throw Error("is a folder", path, "name a file in it");
-  }
+  if (status && S_ISDIR(status->st_mode)) throw Error("is a folder", path, "name a file in it");
   if (status && !S_ISREG(status->st_mode)) return;
   const std::string folder = folder_of(path);
   const auto above = status_of(folder);

@@ -353,9 +353,7 @@ NCCLOG_WIDE_VECTORS
 void count_rows(const char* bytes, size_t rows, Bytes& counters) {
   Bytes now{};
   for (size_t row = 0; row < rows; ++row, bytes += kLanes) {
-    for (size_t i = 0; i < kLanes; ++i) {
-      now[i] = static_cast<Byte>(now[i] + (bytes[i] == '\n'));
-    }
+    for (size_t i = 0; i < kLanes; ++i) now[i] = static_cast<Byte>(now[i] + (bytes[i] == '\n'));
   }
   counters = now;
 }

@@ -145,9 +145,7 @@ void state_errors(const std::string& hash, const std::vector<JsonRank>& ranks,
 void state_statuses(const std::string& hash, const std::vector<JsonRank>& ranks,
                     const std::vector<JsonRank>& missing, RasReport& report) {
   Groups groups;
-  for (const JsonRank& rank : ranks) {
-    groups[std::string(status_of(rank))].push_back(rank.member);
-  }
+  for (const JsonRank& rank : ranks) groups[std::string(status_of(rank))].push_back(rank.member);
   for (const JsonRank& rank : missing) {
     if (!rank.is_dead && !rank.is_unresponsive) groups["NOCOMM"].push_back(rank.member);
   }

@@ -85,9 +85,7 @@ std::string_view reason_to_skip(archive_entry* entry) {
     return "A link; links in archives are not followed.";
   }
   if (type != AE_IFREG && type != 0) return "A device or pipe, not a file.";
-  if (archive_entry_is_data_encrypted(entry) != 0) {
-    return "Encrypted; unpack it to have it read.";
-  }
+  if (archive_entry_is_data_encrypted(entry) != 0) return "Encrypted; unpack it to have it read.";
   return {};
 }
 

@@ -466,9 +466,7 @@ void RecordLists::keep_those(SharedTrie& trie, bool counts_others, Stays&& stays
   Builder& builder = open(trie);
   whole.for_all_as_they_came([&](uint16_t key, const Record& record) {
     const Builder::List* const list = builder.find(key);
-    if (stays(key, record, list == nullptr ? 0 : list->last->kept)) {
-      builder.add(key, keep(record));
-    }
+    if (stays(key, record, list == nullptr ? 0 : list->last->kept)) builder.add(key, keep(record));
   });
   for (const Entry& entry : whole.entries()) {
     Builder::List* const list = builder.find(entry.key);

@@ -46,9 +46,7 @@ void for_each_said(const Job& job, Use use) {
     const RecordsOf& all = records_of_kind(job, kKindIndex<M>);
     std::vector<M> messages;  // By text, each read once.
     for (const ReadRecord& read : all.records) {
-      if (read.text == messages.size()) {
-        messages.push_back(read_message<M>(read.message()));
-      }
+      if (read.text == messages.size()) messages.push_back(read_message<M>(read.message()));
       use(Said<M>{read.process(), messages[read.text], read});
     }
   };

@@ -150,9 +150,7 @@ void Pulse::add(SourceRef where, std::string_view line) {
     return;
   }
   const LineTime time = find_line_time(line);
-  if (!time.known()) {
-    return add_undated(where, undated_ < kMostUndated && names_step(line));
-  }
+  if (!time.known()) return add_undated(where, undated_ < kMostUndated && names_step(line));
   const int zone = time.has_zone ? 1 : 0;
   PulseClock& clock = clocks_[zone];
   now_ = {where, time.nanoseconds};

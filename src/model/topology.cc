@@ -572,9 +572,7 @@ Tree check_tree(const std::vector<TreePlace>& places) {
   int deepest = 0;
   for (size_t r = 0; r < places.size(); ++r) {
     const int depth = depth_of(places, static_cast<int>(r));
-    if (depth < 0) {
-      return give(GraphCheck::Broken, fmt::format("rank {} does not reach a root", r));
-    }
+    if (depth < 0) return give(GraphCheck::Broken, fmt::format("rank {} does not reach a root", r));
     deepest = std::max(deepest, depth);
   }
   tree.depth = deepest;

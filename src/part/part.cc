@@ -111,9 +111,7 @@ uint64_t messages_hash() {
     hash = fnv_text(hash, kind.name);
     for (const Wording& wording : kind.wordings) hash = fnv_text(hash, wording.text);
   }
-  for (const IterationWording& wording : iteration_wordings()) {
-    hash = fnv_text(hash, wording.regex);
-  }
+  for (const IterationWording& wording : iteration_wordings()) hash = fnv_text(hash, wording.regex);
   return hash;
 }
 

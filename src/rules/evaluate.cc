@@ -244,9 +244,7 @@ Diagnosis diagnose(const Rulebook& rulebook, JobView& view, Found found,
 
 Diagnosis evaluate(const Rulebook& rulebook, const Job& job, std::vector<Finding> further) {
   SplitRuns split = split_runs(job);
-  if (!split.runs.empty()) {
-    return judge_runs(rulebook, job, std::move(split), std::move(further));
-  }
+  if (!split.runs.empty()) return judge_runs(rulebook, job, std::move(split), std::move(further));
   JobView view(job);
   Found found = find_all(rulebook, view);
   add_shown_by_reports(rulebook, job, found);

@@ -59,9 +59,7 @@ const std::vector<int>& JobView::instance_by_process(Scope scope) {
   result.assign(job_.processes.size(), -1);
   const std::vector<Instance>& all = instances(scope);
   for (size_t i = 0; i < all.size(); ++i) {
-    for (const int process : all[i].processes) {
-      result[process] = static_cast<int>(i);
-    }
+    for (const int process : all[i].processes) result[process] = static_cast<int>(i);
   }
   return result;
 }
@@ -435,9 +433,7 @@ Answer RuleJudge::judge(const SequenceCondition& sequence, const Instance& insta
   }
   const bool inside = sequence.reach == Reach::Instance || instance.scope == Scope::Job;
   for (size_t i = before; i < hits.size(); ++i) hits[i].inside = inside;
-  if (answer == Answer::Unknown) {
-    return unknown_because("the order of the lines is not known");
-  }
+  if (answer == Answer::Unknown) return unknown_because("the order of the lines is not known");
   return answer;
 }
 

@@ -169,9 +169,7 @@ std::vector<Finding> said_of_nobody(const Rulebook& rulebook, const Job& rest,
 Diagnosis judge_runs(const Rulebook& rulebook, const Job& read, SplitRuns split,
                      std::vector<Finding> further) {
   std::vector<Diagnosis> all;
-  for (size_t r = 0; r < split.runs.size(); ++r) {
-    all.push_back(judge_run(rulebook, read, split, r));
-  }
+  for (size_t r = 0; r < split.runs.size(); ++r) all.push_back(judge_run(rulebook, read, split, r));
   const Diagnosis& lead = leading(all, split.parts.are_appended);
   Diagnosis diagnosis;
   diagnosis.not_judged = lead.not_judged;

@@ -61,9 +61,7 @@ FieldRef load_field(Place place, const FieldOwner& owner, std::string_view name)
 /// The fact of that name, if a rule that is judged per `per` can ask for it. Throws Error.
 const Fact& load_fact(Place place, std::string_view name, std::optional<Scope> per) {
   const Fact* fact = find_fact(name);
-  if (fact == nullptr) {
-    fail_unknown(place, "fact '{}'", name, names_of(all_facts()));
-  }
+  if (fact == nullptr) fail_unknown(place, "fact '{}'", name, names_of(all_facts()));
   // Exactly one instance of the fact's scope must be around each of the rule's own.
   const Scope scope = fact->scope;
   const bool is_around = scope == Scope::Job || scope == per ||
@@ -228,9 +226,7 @@ void load_count(const RuleNode& condition, LineCondition& lines) {
 /// The kind of that name, if its single lines are kept. Throws Error.
 const Kind& load_kind(Place place, const std::string& name) {
   const Kind* kind = find_kind(name);
-  if (kind == nullptr) {
-    fail_unknown(place, "event '{}'", name, names_of(all_kinds()));
-  }
+  if (kind == nullptr) fail_unknown(place, "event '{}'", name, names_of(all_kinds()));
   // Of these only sums are kept (model/shard/shard.cc): a log holds millions of such lines.
   if (kind->index == kKindIndex<CollectiveCall> || kind->index == kKindIndex<ChannelConnected>) {
     fail_at(place, fmt::format("single lines of {} are not kept", name), "ask a fact about them");
@@ -288,9 +284,7 @@ LineCondition load_lines(const RuleNode& node, ConditionNames& names) {
   if (lines.kind == nullptr) meaning.patterns = {lines.pattern};
   add_label(node.place, lines.label, meaning, names);
   // Messages may use the kind's name even where the lines have a label of their own.
-  if (lines.kind != nullptr) {
-    add_label(node.place, std::string(lines.kind->name), meaning, names);
-  }
+  if (lines.kind != nullptr) add_label(node.place, std::string(lines.kind->name), meaning, names);
   return lines;
 }
 
@@ -485,9 +479,7 @@ FieldRef load_capture(Place place, const LabelMeaning& meaning, std::string_view
   std::vector<std::string> groups;
   for (const Pattern& pattern : meaning.patterns) {
     const auto names = pattern.group_names();
-    if (std::ranges::find(names, name) != names.end()) {
-      field.patterns.push_back(pattern);
-    }
+    if (std::ranges::find(names, name) != names.end()) field.patterns.push_back(pattern);
     groups.insert(groups.end(), names.begin(), names.end());
   }
   if (!field.patterns.empty()) return field;

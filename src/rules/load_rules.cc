@@ -363,9 +363,7 @@ void load_named(const RuleNode::Entry& entry, bool is_list, Replacement& replace
   RuleNode node = entry.value;
   replace(node, !is_list);
   if (is_list) {
-    for (const RuleNode& item : items_of(node, "a list of values")) {
-      scalar_of(item, "a value");
-    }
+    for (const RuleNode& item : items_of(node, "a list of values")) scalar_of(item, "a value");
   } else {
     ConditionNames any_rule;
     load_condition(node, any_rule);
@@ -416,9 +414,7 @@ constexpr MapKey<Overlay> kOverlayKeys[] = {
      }},
     {"suppress", false,
      [](auto& node, auto&) {
-       if (!bool_of(node)) {
-         fail_at(node.place, "an entry that suppresses nothing can be left out");
-       }
+       if (!bool_of(node)) fail_at(node.place, "an entry that suppresses nothing can be left out");
      }},
     {"severity", false, [](auto& node, auto& overlay) { overlay.severity = severity_of(node); }},
     {"where", false,
@@ -540,9 +536,7 @@ RuleFile builtin_file(const EmbeddedRule& file, bool with_examples) {
   std::string_view bytes = file.text;
   const uint64_t hash = take_varint(bytes);
   RuleFile result{"rules/" + std::string(file.path), read_compact(bytes), true, hash};
-  if (with_examples) {
-    result.root.entries.push_back({"examples", {}, read_compact(file.examples)});
-  }
+  if (with_examples) result.root.entries.push_back({"examples", {}, read_compact(file.examples)});
   return result;
 }
 
@@ -658,9 +652,7 @@ std::string hash_of(const RulesById& rules, const std::vector<Overlay>& overlays
 Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays,
                        std::string_view today) {
   RulesById unique = by_id(std::move(rules));
-  for (const auto& [id, rule] : unique) {
-    in_file(rule.path, [&] { require_ids(unique, rule); });
-  }
+  for (const auto& [id, rule] : unique) in_file(rule.path, [&] { require_ids(unique, rule); });
   Rulebook rulebook;
   for (Overlay& overlay : overlays) {
     in_file(overlay.path, [&] { require_id(unique, overlay.place, overlay.rule); });

@@ -128,9 +128,7 @@ size_t shortest(const Texts& texts) {
 /// What one alternative is not known to need, all together are not.
 void join_choice(Texts& texts, Texts&& others) {
   constexpr size_t kMost = 64;
-  if (texts.empty() || others.empty() || texts.size() + others.size() > kMost) {
-    return texts.clear();
-  }
+  if (texts.empty() || others.empty() || texts.size() + others.size() > kMost) return texts.clear();
   std::ranges::move(others, std::back_inserter(texts));
 }
 

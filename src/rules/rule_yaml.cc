@@ -311,9 +311,7 @@ const std::string& scalar_of(const RuleNode& node, std::string_view what) {
 std::vector<std::string> scalars_of(const RuleNode& node, std::string_view what) {
   if (node.type == RuleNode::Type::Scalar) return {node.text};
   std::vector<std::string> texts;
-  for (const RuleNode& item : items_of(node, what)) {
-    texts.push_back(scalar_of(item, "a text"));
-  }
+  for (const RuleNode& item : items_of(node, what)) texts.push_back(scalar_of(item, "a text"));
   return texts;
 }
 
@@ -360,9 +358,7 @@ const RuleNode& required(const RuleNode& map, std::string_view key) {
 size_t word_of(const RuleNode& node, std::string_view what, const Names& names) {
   const std::string& text = scalar_of(node, what);
   const auto found = std::ranges::find(names, text);
-  if (found == names.end()) {
-    fail_unknown(node.place, fmt::format("{} '{{}}'", what), text, names);
-  }
+  if (found == names.end()) fail_unknown(node.place, fmt::format("{} '{{}}'", what), text, names);
   return static_cast<size_t>(found - names.begin());
 }
 

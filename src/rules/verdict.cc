@@ -122,9 +122,7 @@ constexpr Instead kInstead[] = {
 
 /// What the lines are, where none is of NCCL; empty: nothing that is known.
 std::string instead_words(const Job& job) {
-  if (std::string threads = threads_summary(job); !threads.empty()) {
-    return fitted_headline(threads);
-  }
+  if (std::string threads = threads_summary(job); !threads.empty()) return fitted_headline(threads);
   const auto is_said = [&](const Instead& one) {
     return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
       return std::any_of(log.records.begin(), log.records.end(), [&](const auto& entry) {

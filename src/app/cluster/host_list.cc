@@ -51,9 +51,7 @@ bool add_range(std::string_view range, std::vector<std::string>& numbers) {
   const int64_t begin = parse_int(first).value_or(0);
   const int64_t end = parse_int(last).value_or(-1);
   if (end < begin || static_cast<size_t>(end - begin) >= kMostHosts) return false;
-  for (int64_t i = begin; i <= end; ++i) {
-    numbers.push_back(fmt::format("{:0{}}", i, first.size()));
-  }
+  for (int64_t i = begin; i <= end; ++i) numbers.push_back(fmt::format("{:0{}}", i, first.size()));
   return true;
 }
 

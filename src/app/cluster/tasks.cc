@@ -144,9 +144,7 @@ void stop(Run& run) {
     run.ends[task] = {.state = TaskState::Late, .reason = reason_in(run.tasks[task].output)};
   }
   send(SIGTERM, run);
-  for (; run.next < run.tasks.size(); ++run.next) {
-    finish(run.next, {.state = TaskState::Late}, run);
-  }
+  for (; run.next < run.tasks.size(); ++run.next) finish(run.next, {.state = TaskState::Late}, run);
 }
 
 }  // namespace

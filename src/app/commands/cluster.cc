@@ -216,9 +216,7 @@ std::vector<std::string> scan_arguments(const ClusterOptions& options, const std
 std::vector<std::string> srun_arguments(const ClusterOptions& options, const Node& node) {
   std::vector<std::string> arguments = {"srun", "--nodes=1", "--ntasks=1",
                                         "--nodelist=" + node.host};
-  if (!node.job.empty()) {
-    arguments.insert(arguments.end(), {"--jobid=" + node.job, "--overlap"});
-  }
+  if (!node.job.empty()) arguments.insert(arguments.end(), {"--jobid=" + node.job, "--overlap"});
   std::ranges::copy(options.srun, std::back_inserter(arguments));
   return arguments;
 }

@@ -289,9 +289,7 @@ CheckedSource check_path(const std::string& path, const LintContext& context, Ho
   std::error_code error;
   const bool is_text = path == "-" || (fs::is_regular_file(path, error) &&
                                        fs::file_size(path, error) <= kMaxScriptBytes);
-  if (!is_text || (path != "-" && named == Form::Log)) {
-    return check_log(path, context, progress);
-  }
+  if (!is_text || (path != "-" && named == Form::Log)) return check_log(path, context, progress);
   const std::string text = read_file_up_to(path, path == "-" ? kMaxStdinBytes : kMaxScriptBytes);
   const Form form = named.value_or(form_by_content(text));
   if (form == Form::Log && path != "-") return check_log(path, context, progress);

@@ -131,9 +131,7 @@ ExitStatus export_database(const ExportOptions& options, Console& console) {
 /// often than that takes. Throws Error.
 ExitStatus answer_sql(const ExportOptions& options, Console& console) {
   const ExportFormat format = options.format.value_or(ExportFormat::Text);
-  if (format > ExportFormat::Jsonl) {
-    throw Error("an answer is text, json, jsonl or csv", "--sql");
-  }
+  if (format > ExportFormat::Jsonl) throw Error("an answer is text, json, jsonl or csv", "--sql");
   SqlDatabase database("");
   SqlQuestion question(database, options.sql);
   const ExitStatus status = fill(options, question.tables(), database, console);

@@ -237,9 +237,7 @@ void tell_replay(const ReplayResult& result, const std::string& path, Console& c
 
 ExitStatus status_of(ReplayVerdictKind kind) {
   using enum ReplayVerdictKind;
-  if (kind == ReproducedHypothesis || kind == CleanWithoutDefect) {
-    return ExitStatus::Fine;
-  }
+  if (kind == ReproducedHypothesis || kind == CleanWithoutDefect) return ExitStatus::Fine;
   if (kind == ReproducedFault || kind == NotReproduced) return ExitStatus::Findings;
   return kind == Refused ? ExitStatus::CannotDo : ExitStatus::Partial;
 }

@@ -614,9 +614,7 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
     if (circle.fronts.size() < 2 || !is_closed_by_fronts(waits, circle)) continue;
     value.what = circle_words(job, waits, circle, value);
     place_in(job, waits.fronts[circle.fronts.front()].communicator, value);
-    if (!blame_diverged(job, odd_in(circle, left), value)) {
-      blame_unusual(job, waits, circle, value);
-    }
+    if (!blame_diverged(job, odd_in(circle, left), value)) blame_unusual(job, waits, circle, value);
     FactValue lone = yes({});
     for (const Waiter& waiter : lone_side(job, waits, circle)) blame(job, waiter, lone);
     if (value.processes.empty() && value.ranks.empty())

@@ -108,9 +108,7 @@ bool job_made_progress(const Job& job) {
     return true;
   }
   uint64_t steps = 0;
-  for (const SpeakerLog& log : job.logs) {
-    steps += log.records.find(kKindIndex<IterationLine>).total;
-  }
+  for (const SpeakerLog& log : job.logs) steps += log.records.find(kKindIndex<IterationLine>).total;
   // The first step may be announced before its first collective.
   return steps >= 2;
 }

@@ -721,9 +721,7 @@ std::string never_worked_because(const Job& job, const std::string& waited_for,
   for (const int process : in_it.processes) ranks.insert(nth_process(job, process).rank);
   const bool are_all = ranks.size() > 1 && *ranks.begin() == 0 &&
                        std::cmp_equal(known_ranks(job, ranks), ranks.size()) && !is_torn(job);
-  if (!are_all) {
-    return "its communicator did not come up, or a rank never arrived; " + waited_for;
-  }
+  if (!are_all) return "its communicator did not come up, or a rank never arrived; " + waited_for;
   return fmt::format(
       "{} are all in it, and none that is known is missing. What is left is the path between them, "
       "between GPUs or hosts, over which the communicator did not come up or no data passes.{}",

@@ -249,9 +249,7 @@ RunDifference compare_runs(const ComparedRun& good, const ComparedRun& bad) {
     }
   }
   for (const auto& [name, fact] : bad.facts) {
-    if (!good.facts.contains(name)) {
-      add_single(bad, good, name.first, fact, false, out, untold);
-    }
+    if (!good.facts.contains(name)) add_single(bad, good, name.first, fact, false, out, untold);
   }
   add_untold(untold, out);
   // Before causes are set, which are indices into the rows.

@@ -60,9 +60,7 @@ std::string run_phrase(const Run& run, const Files& files, const std::vector<Fil
   if (is_shared) {
     text += fmt::format(" lines {}-{}", files.begin()->second.first, files.begin()->second.second);
   }
-  if (files.size() > 1) {
-    text += fmt::format(" and {}", plural(std::ssize(files) - 1, "more file"));
-  }
+  if (files.size() > 1) text += fmt::format(" and {}", plural(std::ssize(files) - 1, "more file"));
   if (run.attempt >= 0) text += fmt::format(" (attempt {})", run.attempt);
   return text;
 }
@@ -159,9 +157,7 @@ FactValue several_runs(const Job& job, const Instance&) {
       if (first) parts.evidence.push_back(std::move(*first));
     }
   }
-  if (runs.size() > kNamed) {
-    parts.words.push_back(fmt::format("and {} more", runs.size() - kNamed));
-  }
+  if (runs.size() > kNamed) parts.words.push_back(fmt::format("and {} more", runs.size() - kNamed));
   return parts.answer(no());
 }
 

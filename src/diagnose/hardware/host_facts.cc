@@ -169,9 +169,7 @@ bool is_container_output(std::string_view line) {
 template <typename Fits>
 std::vector<bool> heads_that_may(const SettledRecords& lines, Fits fits) {
   std::vector<bool> may;  // A process's lines have few heads, so each is read once.
-  for (const LineHead* head : lines.heads()) {
-    may.push_back(head == nullptr || fits(head->text()));
-  }
+  for (const LineHead* head : lines.heads()) may.push_back(head == nullptr || fits(head->text()));
   return may;
 }
 

@@ -427,9 +427,7 @@ std::vector<TableRow> port_counters(const Job& job) {
   for (auto& [place, all] : places) {
     order_readings(all);
     std::map<std::string_view, std::set<int64_t>> values;
-    for (const auto& [key, series] : all) {
-      values[std::get<2>(key)].insert(series.back()->value);
-    }
+    for (const auto& [key, series] : all) values[std::get<2>(key)].insert(series.back()->value);
     for (const auto& [key, series] : all) {
       const CounterMeaning* row = counter_meaning(std::get<2>(key));
       if (row == nullptr || row->effect == "links") continue;

@@ -263,9 +263,7 @@ std::vector<Boundary> snap(std::vector<Boundary> marks, const Repeats& repeats, 
 
 size_t moved_by(const std::vector<Boundary>& boundaries) {
   size_t moved = 0;
-  for (const Boundary& boundary : boundaries) {
-    moved += distance_of(boundary.raw, boundary.call);
-  }
+  for (const Boundary& boundary : boundaries) moved += distance_of(boundary.raw, boundary.call);
   return moved;
 }
 

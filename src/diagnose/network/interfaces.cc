@@ -70,9 +70,7 @@ std::vector<HostAddress> read_addresses(const Job& job) {
     add(said.process, said.record(), said.message.devices, true);
   });
   for_each_said<NetDevices>(job, [&](const Said<NetDevices>& said) {
-    if (said.message.network != "IB") {
-      add(said.process, said.record(), said.message.devices, false);
-    }
+    if (said.message.network != "IB") add(said.process, said.record(), said.message.devices, false);
   });
   return addresses;
 }
@@ -212,9 +210,7 @@ FactValue gid_evidence(const Job& job, const Instance&) {
     if (FactValue table = from_gid_table(job, index, reported); !table.what.empty()) return table;
   }
   if (FactValue failures = from_failures(job); !failures.what.empty()) return failures;
-  if (reported == 0) {
-    return yes("NCCL_IB_GID_INDEX=0 is set, usually a link-local RoCE v1 address");
-  }
+  if (reported == 0) return yes("NCCL_IB_GID_INDEX=0 is set, usually a link-local RoCE v1 address");
   std::set<std::string, std::less<>> subnets = {""};
   for (const HostAddress& address : bootstrap_addresses(job)) {
     subnets.emplace(subnet_of(address.ip));

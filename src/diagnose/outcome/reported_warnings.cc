@@ -9,9 +9,7 @@ namespace {
 
 /// Lower is nearer to a cause.
 int distance(const Warning& warning) {
-  if (warning.severity == WarnSeverity::Fatal) {
-    return warning.origin == WarnOrigin::Symptom ? 1 : 0;
-  }
+  if (warning.severity == WarnSeverity::Fatal) return warning.origin == WarnOrigin::Symptom ? 1 : 0;
   return warning.severity == WarnSeverity::Degraded ? 2 : 3;
 }
 

@@ -33,9 +33,7 @@ std::string last_words(const RankStacks& one) {
 /// By what they do last, the odd ones first.
 std::vector<std::pair<std::string, Members>> by_place(const Job& job) {
   std::map<std::string, Members> alike;
-  for (const RankStacks& one : rank_stacks(job)) {
-    alike[last_words(one)].push_back(&one);
-  }
+  for (const RankStacks& one : rank_stacks(job)) alike[last_words(one)].push_back(&one);
   std::vector<std::pair<std::string, Members>> places(alike.begin(), alike.end());
   std::ranges::stable_sort(places, {}, [](const auto& place) { return place.second.size(); });
   return places;

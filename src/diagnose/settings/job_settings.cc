@@ -328,9 +328,7 @@ bool is_difference(const Job& job, std::string_view name, const Camps& by_value)
   if (!has_trait(name, "of_host")) return true;
   std::map<std::string_view, std::set<std::string_view>> values_on_host;
   for (const auto& [value, processes] : by_value) {
-    for (const int p : processes) {
-      values_on_host[nth_process(job, p).host].insert(value);
-    }
+    for (const int p : processes) values_on_host[nth_process(job, p).host].insert(value);
   }
   return std::ranges::any_of(values_on_host,
                              [](const auto& entry) { return entry.second.size() > 1; });

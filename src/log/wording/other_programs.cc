@@ -232,9 +232,7 @@ bool recognise_nccl_exception(std::string_view text, Message& message) {
 bool recognise_process_end(std::string_view text, Message& message) {
   Scanner whole(text);
   std::string_view status = take_status(whole);
-  if (!status.empty() && whole.done()) {
-    return message.fill({{"status", status}});
-  }
+  if (!status.empty() && whole.done()) return message.fill({{"status", status}});
   const size_t at = text.substr(0, 300).find(kShellPlace[0]);
   if (at == text.npos) return false;
   Scanner scan(text.substr(at + 7));

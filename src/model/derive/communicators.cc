@@ -93,9 +93,7 @@ class Grouping {
       const int parent = known == group_of_pointer.end() ? -1 : known->second;
       CommKey key = key_of(segment, parent);
       if (key.comm_id == 0 && !key.is_child) key.ordinal = alike[{segment.nranks, segment.rank}]++;
-      if (counts_splits_ && is_unnumbered(key)) {
-        key.ordinal = splits_of[segment.parent]++;
-      }
+      if (counts_splits_ && is_unnumbered(key)) key.ordinal = splits_of[segment.parent]++;
       const int index = group_for(key, segment.rank);
       Communicator& group = groups_[index];
       CommRank& member = group.ranks.emplace_back();

@@ -46,9 +46,7 @@ void join_communicator(Job& job, Process& process, size_t index) {
   }
   process.cut |= job.losses.count(Loss::LineLeftOut) > 0;
   const int64_t input = input_of(job, log.last);
-  if (input >= 0) {
-    process.cut |= job.inputs[input].status == InputStatus::Cut;
-  }
+  if (input >= 0) process.cut |= job.inputs[input].status == InputStatus::Cut;
 }
 
 /// The segment of the largest communicator, the first one where several are as large.

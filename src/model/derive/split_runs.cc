@@ -226,9 +226,7 @@ class RunDivider {
           log, Sign::Type::Failure);
       add_all<RendezvousComplete>(log, Sign::Type::Start);
     }
-    for (std::vector<Sign>& signs : signs_) {
-      std::ranges::stable_sort(signs, {}, &Sign::where);
-    }
+    for (std::vector<Sign>& signs : signs_) std::ranges::stable_sort(signs, {}, &Sign::where);
   }
 
   /// The run that was going on at the time of a line; -1 where times do not tell.

@@ -517,9 +517,7 @@ std::vector<CallAccount> desync_accounts(const Job& job) {
               group.line.is_known() ? group.line : said.where());
   });
   std::vector<CallAccount> accounts;
-  for (auto& [name, group] : groups) {
-    accounts.push_back(account_of(job, name, std::move(group)));
-  }
+  for (auto& [name, group] : groups) accounts.push_back(account_of(job, name, std::move(group)));
   return accounts;
 }
 

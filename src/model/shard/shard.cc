@@ -459,9 +459,7 @@ void ShardWriter::settle_last_view() {
   SpeakerLog* const log = std::exchange(viewed_, nullptr);
   if (log == nullptr) return;
   log->records.settle_many();
-  if (log->last == viewed_at_) {
-    log->last_text.assign(viewed_text_.substr(0, Record::kMaxTextBytes));
-  }
+  if (log->last == viewed_at_) log->last_text.assign(viewed_text_.substr(0, Record::kMaxTextBytes));
 }
 
 void ShardWriter::settle() {

@@ -277,9 +277,7 @@ const RankOutcome* lost_rank(const RunOutcome& run) {
 
 /// Why a run tells nothing about the calls; empty: it does.
 std::string why_useless(const RunOutcome& run) {
-  if (run.end == RunEnd::NotStarted) {
-    return clause(run.reason, "its ranks could not be started");
-  }
+  if (run.end == RunEnd::NotStarted) return clause(run.reason, "its ranks could not be started");
   if (run.end == RunEnd::Died) return clause(run.reason, "one of its processes died");
   if (const RankOutcome* lost = lost_rank(run)) {
     return fmt::format("the process of one of its ranks (pid {}) could not be ended", lost->pid);
@@ -321,9 +319,7 @@ std::string front_text(const ReplayPlan& plan, const RunOutcome& run) {
   if (!stop) return {};
   std::string out = " at " + place_text(plan, *stop);
   if (!run.front) return out;
-  if (!run.front->entered.empty()) {
-    out += ", entered by " + ranks_phrase(plan, run.front->entered);
-  }
+  if (!run.front->entered.empty()) out += ", entered by " + ranks_phrase(plan, run.front->entered);
   if (!run.front->missing.empty()) out += ", not by " + ranks_phrase(plan, run.front->missing);
   return out;
 }

@@ -109,9 +109,7 @@ std::set<int> absent_from(const ReplayPlan& plan, const CleanCalls& clean, const
   if (came.empty() || came.size() >= expected_at(plan, key.line)) return {};
   const auto& ranks = plan.communicators[key.line.communicator].ranks;
   std::set<int> absent(ranks.begin(), ranks.end());
-  if (key.line.is_message()) {
-    absent = {ranks[key.line.sender], ranks[key.line.receiver]};
-  }
+  if (key.line.is_message()) absent = {ranks[key.line.sender], ranks[key.line.receiver]};
   for (const SimulatedCall& call : came) {
     absent.erase(static_cast<int>(call.program));
     if (!can_meet(call_at(plan, clean, came.front()), call_at(plan, clean, call))) return {};

@@ -196,9 +196,7 @@ constexpr int64_t kGraceSeconds = 5 + 2 + 10 + 30;
 int64_t buffers_of(const ReplayPlan& plan, int rank, MadeIn mode) {
   const BufferLayout layout = lay_out_buffers(plan, rank, calls_in(plan.ranks[rank], mode));
   int64_t sum = 0;
-  for (const BufferSizes& arenas : layout.streams) {
-    sum = add(sum, add(arenas.send, arenas.receive));
-  }
+  for (const BufferSizes& arenas : layout.streams) sum = add(sum, add(arenas.send, arenas.receive));
   return sum;
 }
 
@@ -310,9 +308,7 @@ std::vector<const PlannedCall*> measured_calls(const ReplayPlan& plan) {
   std::set<std::string> seen;
   for (const PlannedRank& rank : plan.ranks) {
     for (const PlannedCall& call : rank.calls) {
-      if (call.made_in == MadeIn::Defect || operation_of(call.op) == Operation::Recv) {
-        continue;
-      }
+      if (call.made_in == MadeIn::Defect || operation_of(call.op) == Operation::Recv) continue;
       if (!seen.insert(fmt::format("{} {}", nranks_of(plan, call), words_of(call))).second)
         continue;
       if (calls.size() == kMostShapes) return calls;

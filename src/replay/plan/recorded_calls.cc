@@ -370,9 +370,7 @@ void CallRecorder::add(const Event& event) {
   if (kind == kKindIndex<CommEnd>) lives.add({0, 1}, read_message<CommEnd>(message));
   if (kind == kKindIndex<CommLayout>) lives.add(read_message<CommLayout>(message));
   if (kind == kKindIndex<CallInit>) lives.add({0, 1}, read_message<CallInit>(message));
-  if (kind == kKindIndex<CommAnnounced>) {
-    lives.add({0, 1}, read_message<CommAnnounced>(message));
-  }
+  if (kind == kKindIndex<CommAnnounced>) lives.add({0, 1}, read_message<CommAnnounced>(message));
 }
 
 void project_calls(const ReplayPlan& all, const PlanSeats& from, const PlanSeats& to,

@@ -138,9 +138,7 @@ NCCLOG_SHARED inline double decode_float(uint64_t bits, FloatFormat format) {
   const int bias = (1 << (format.exponent - 1)) - 1;
   const double sign = (bits >> (format.exponent + format.mantissa)) & 1 ? -1.0 : 1.0;
   const double unit = power_of_two(-format.mantissa);
-  if (exponent == 0) {
-    return sign * static_cast<double>(mantissa) * unit * power_of_two(1 - bias);
-  }
+  if (exponent == 0) return sign * static_cast<double>(mantissa) * unit * power_of_two(1 - bias);
   // float8e4m3 has no infinity: its largest exponent counts like any other, but for one NaN.
   const bool is_e4m3 = format.exponent == 4 && format.mantissa == 3;
   if (exponent == most && (!is_e4m3 || mantissa == 7)) return double_of(0x7ff8000000000000ULL);

@@ -137,15 +137,11 @@ bool is_compared(const PlannedCall& call) {
 }
 
 std::string element_text(const DataPattern& pattern, uint64_t bits) {
-  if (pattern.redop < 0) {
-    return fmt::format("0x{:0{}x}", bits, 2 * element_bytes(pattern.datatype));
-  }
+  if (pattern.redop < 0) return fmt::format("0x{:0{}x}", bits, 2 * element_bytes(pattern.datatype));
   if (is_float(pattern.datatype)) {
     return fmt::format("{:.10g}", decode_float(bits, float_format(pattern.datatype)));
   }
-  if (is_signed_integer(pattern.datatype)) {
-    return std::to_string(as_signed(bits, pattern.datatype));
-  }
+  if (is_signed_integer(pattern.datatype)) return std::to_string(as_signed(bits, pattern.datatype));
   return std::to_string(bits);
 }
 

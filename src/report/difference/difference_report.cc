@@ -252,9 +252,7 @@ constexpr int kSideColumns = 180;  ///< About two lines on the screen.
 std::string run_text(const Job& job) {
   std::vector<std::string> parts;
   std::string size = job.nranks ? plural(*job.nranks, "rank") : "";
-  if (job.nhosts > 0) {
-    size += (size.empty() ? "" : " on ") + plural(job.nhosts, "host");
-  }
+  if (job.nhosts > 0) size += (size.empty() ? "" : " on ") + plural(job.nhosts, "host");
   if (!size.empty()) parts.push_back(std::move(size));
   if (!job.nccl_versions.empty())
     parts.push_back(fmt::format("{} {}", library_name(job), join(job.nccl_versions, ", ")));

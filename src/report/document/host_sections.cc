@@ -55,12 +55,8 @@ std::string memory_text(const HostReport& report) {
 
 std::string limits_text(const HostReport& report) {
   std::vector<std::string> parts;
-  if (report.memlock >= 0) {
-    parts.push_back("locked memory " + host_bytes_text(report.memlock));
-  }
-  if (report.open_files >= 0) {
-    parts.push_back("open files " + limit_text(report.open_files));
-  }
+  if (report.memlock >= 0) parts.push_back("locked memory " + host_bytes_text(report.memlock));
+  if (report.open_files >= 0) parts.push_back("open files " + limit_text(report.open_files));
   if (report.processes >= 0) {
     parts.push_back("processes and threads " + limit_text(report.processes));
   }

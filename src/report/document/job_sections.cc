@@ -50,9 +50,7 @@ Counts most_first(const std::map<std::string, size_t>& counts) {
 std::string ranks_words(const Job& job) {
   if (!job.nranks) return {};
   std::string out = std::to_string(*job.nranks);
-  if (job.nhosts > 0) {
-    out += fmt::format(" on {}", plural(job.nhosts, "host"));
-  }
+  if (job.nhosts > 0) out += fmt::format(" on {}", plural(job.nhosts, "host"));
   if (job.communicators.empty() || job.communicators.front().nranks != *job.nranks) return out;
   std::vector<int> unseen;
   for (const CommRank& rank : job.communicators.front().ranks) {

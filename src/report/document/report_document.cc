@@ -284,9 +284,7 @@ void add_findings_on_page(const Report& report, std::string heading, std::string
                           Document& document) {
   if (findings.empty()) return;
   Section section{.heading = std::move(heading), .id = std::move(id), .folds = fold};
-  for (const Finding* each : findings) {
-    section.parts.push_back(page_section(report, *each, fold));
-  }
+  for (const Finding* each : findings) section.parts.push_back(page_section(report, *each, fold));
   document.sections.push_back(std::move(section));
 }
 
@@ -529,9 +527,7 @@ Document report_document(const Report& report, Reader reader) {
   }
   if (!has_logs) return document;
   std::vector<std::string> gaps;
-  for (const NotJudged& gap : diagnosis.not_judged) {
-    gaps.push_back(gap.question + " " + gap.reason);
-  }
+  for (const NotJudged& gap : diagnosis.not_judged) gaps.push_back(gap.question + " " + gap.reason);
   add_points(document, "What these logs cannot tell", std::move(gaps), "open");
   add_capture(diagnosis.capture, report.job, reader, document);
   add_points(document, "Overlays", overlay_points(diagnosis), "overlays");

@@ -321,9 +321,7 @@ Markup text_line(SourceText css, std::string_view text, int most, int& width, in
 /// A graph in a file: its title, what it looks like, its remarks. Moves `y` below it.
 Markup placed_graph(const Graph& graph, int& width, int& y) {
   Markup out = text_line("label", graph.title, 120, width, y);
-  for (const std::string& remark : graph.remarks) {
-    out += text_line("quiet", remark, 120, width, y);
-  }
+  for (const std::string& remark : graph.remarks) out += text_line("quiet", remark, 120, width, y);
   const GraphLayout layout = lay_out(graph);
   out +=
       html_element("g", {{"transform", fmt::format("translate(0 {})", y)}}, inside(graph, layout));
@@ -349,9 +347,7 @@ std::string write_svg(const Drawing& drawing) {
     }
     body += text_line("quiet", join(legend, ", "), 160, width, y);
   }
-  for (const std::string& note : drawing.notes) {
-    body += text_line("quiet", note, 160, width, y);
-  }
+  for (const std::string& note : drawing.notes) body += text_line("quiet", note, 160, width, y);
   for (const Graph& graph : drawing.graphs) body += placed_graph(graph, width, y);
   const Markup svg =
       svg_frame(width, y + 14, "",

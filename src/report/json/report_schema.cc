@@ -50,9 +50,7 @@ constexpr Key<Network> kNetwork[] = {
 
 Json ranks_of(const Job& job, const EnvironmentSetting& setting) {
   std::set<int> ranks;
-  for (const int process : setting.processes) {
-    ranks.insert(job.processes[process].rank);
-  }
+  for (const int process : setting.processes) ranks.insert(job.processes[process].rank);
   ranks.erase(-1);
   return ranks;
 }
@@ -118,9 +116,7 @@ Json iteration_numbers(const Ranges& ranges) {
   constexpr size_t kMaxIterations = 4096;
   Json numbers = Json::array();
   for (const auto& [first, last] : ranges) {
-    for (int64_t i = first; i <= last && numbers.size() < kMaxIterations; ++i) {
-      numbers.push_back(i);
-    }
+    for (int64_t i = first; i <= last && numbers.size() < kMaxIterations; ++i) numbers.push_back(i);
   }
   return numbers;
 }

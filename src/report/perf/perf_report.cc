@@ -264,9 +264,7 @@ Figure curve_of(const PerfVerdict& verdict) {
     if (!curve->points.empty()) chart.curves.push_back(std::move(*curve));
   }
   if (verdict.ceiling > 0) chart.lines.push_back({"this path allows", verdict.ceiling});
-  if (is_above(verdict)) {
-    chart.lines.push_back({"this machine could", verdict.machine_ceiling});
-  }
+  if (is_above(verdict)) chart.lines.push_back({"this machine could", verdict.machine_ceiling});
   return {"bus bandwidth over size", std::move(chart), std::move(table)};
 }
 
@@ -387,9 +385,7 @@ std::vector<Section> perf_sections(const Job& job, const std::vector<PerfVerdict
   if (shown < order.size()) {
     sections.push_back({"Also measured", {rest_table(std::span(order).subspan(shown))}});
   }
-  if (reader == Reader::Page || first_late(late) == nullptr) {
-    add_late(job, late, reader, sections);
-  }
+  if (reader == Reader::Page || first_late(late) == nullptr) add_late(job, late, reader, sections);
   return sections;
 }
 

@@ -452,9 +452,7 @@ std::string dtypes_text(const FlightRecorderEntry& entry) {
   std::vector<std::string> distinct;
   for (const auto* list : {&entry.input_dtypes, &entry.output_dtypes}) {
     for (const std::string& dtype : *list) {
-      if (std::ranges::find(distinct, dtype) == distinct.end()) {
-        distinct.push_back(dtype);
-      }
+      if (std::ranges::find(distinct, dtype) == distinct.end()) distinct.push_back(dtype);
     }
   }
   return fmt::format("{}", fmt::join(distinct, " "));
@@ -593,9 +591,7 @@ namespace {
 /// "Run 1: all_reduce_perf on 8 ranks, mean bus bandwidth 103.9 GB/s, all results right."
 std::string run_note(size_t number, const NcclTestsRun& run) {
   std::string note = fmt::format("Run {}: {}", number, run.test.empty() ? "nccl-tests" : run.test);
-  if (run.nranks > 0) {
-    note += fmt::format(" on {}", plural(run.nranks, "rank"));
-  }
+  if (run.nranks > 0) note += fmt::format(" on {}", plural(run.nranks, "rank"));
   if (!run.busbw.empty()) note += fmt::format(", mean bus bandwidth {} GB/s", run.busbw);
   if (run.below_expected) note += " (below what was asked for)";
   if (run.validation == 0) return note + ", results not checked.";

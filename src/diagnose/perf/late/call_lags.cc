@@ -269,9 +269,7 @@ CallLags measure_lags(const CommonCalls& calls, double late, double resolution) 
   CallLags lags;
   const bool has_durations = !calls.durations.empty();
   const RankValues none(calls.ranks.size(), CallSeries(calls.size()));
-  if (has_durations) {
-    lags.entering = how_far_behind(calls, sum_of(none, calls.durations, -1));
-  }
+  if (has_durations) lags.entering = how_far_behind(calls, sum_of(none, calls.durations, -1));
   if (calls.entered.empty()) return lags;
   // All leave at nearly the same time, so that shows what clocks differ by; else entering must.
   const RankValues left = has_durations ? sum_of(calls.entered, calls.durations, 1) : calls.entered;

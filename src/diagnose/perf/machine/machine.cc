@@ -68,9 +68,7 @@ void ask_processes(const Measurement& measurement, MeasuredScope& scope) {
   }
   if (any) return;
   std::ranges::fill(scope.asked, 1);
-  for (const int p : processes_of_other_runs(job, measurement.process)) {
-    scope.asked[p] = 0;
-  }
+  for (const int p : processes_of_other_runs(job, measurement.process)) scope.asked[p] = 0;
 }
 
 /// The communicator that was measured: of as many ranks, some of them asked.

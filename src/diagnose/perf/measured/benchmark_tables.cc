@@ -273,9 +273,7 @@ class BenchmarkReader {
   void take(const DsCommOp& said) {
     const Operation op = operation_of_torch(trim(said.op));
     const auto [known, is_new] = verbose_.try_emplace(op, all_.size());
-    if (is_new) {
-      open(Table::None, MeasuredBy::DeepSpeed, kCommsLogger, op).in_training = true;
-    }
+    if (is_new) open(Table::None, MeasuredBy::DeepSpeed, kCommsLogger, op).in_training = true;
     // Rows are added to the last one.
     std::swap(all_[known->second], all_.back());
     add_call(bytes_in(trim(said.size), kBinaryUnits), number_said(said.time),
@@ -296,9 +294,7 @@ class BenchmarkReader {
     const Operation op = operation_of_torch(said.op);
     const bool goes_on =
         table_ == Table::Param && all_.back().op == op && all_.back().datatype == said.datatype;
-    if (!goes_on) {
-      open(Table::Param, MeasuredBy::TorchBench, "PARAM", op).datatype = said.datatype;
-    }
+    if (!goes_on) open(Table::Param, MeasuredBy::TorchBench, "PARAM", op).datatype = said.datatype;
     add_point(said.size, number_said(said.time), number_said(said.busbw), number_said(said.algbw));
   }
 

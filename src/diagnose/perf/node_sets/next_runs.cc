@@ -238,9 +238,7 @@ Drawbacks drawbacks_of(const Question& question, const RunSet& run_set) {
   const auto nhosts = static_cast<size_t>(run_set.front().nhosts);
   // Several suspects may still look like one.
   std::map<Outcome, size_t> doubts;
-  for (const Suspects& doubt : question.doubts) {
-    ++doubts[outcome_of(question, run_set, doubt)];
-  }
+  for (const Suspects& doubt : question.doubts) ++doubts[outcome_of(question, run_set, doubt)];
   size_t doubtful = 0;
   for (const auto& [outcome, sets] : outcomes_of(question, run_set)) {
     const auto found = doubts.find(outcome);

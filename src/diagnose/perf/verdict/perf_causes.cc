@@ -305,9 +305,7 @@ void add_algorithm(const Machine& machine, Operation op, Causes& causes) {
   if (machine.gpu != nullptr) cause.source = machine.gpu->source;
   const bool by_switch =
       std::ranges::any_of(left, [](const std::string& name) { return name.starts_with("NVLS"); });
-  if (machine.gpu != nullptr && machine.nhosts == 1 && !by_switch) {
-    cause.path = machine.gpu->ring;
-  }
+  if (machine.gpu != nullptr && machine.nhosts == 1 && !by_switch) cause.path = machine.gpu->ring;
   name_setting(machine, "NCCL_ALGO", cause);
 }
 

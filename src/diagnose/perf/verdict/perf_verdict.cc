@@ -288,9 +288,7 @@ void state_below(double ceiling, double machine_ceiling, const std::string& of_w
     say(verdict, "try", "below-ethernet");
   }
   const double of_half = judged.curve.best / ceiling / path_factor("acs");
-  if (!judged.expected.within && of_half > 0.75 && of_half < 1.25) {
-    say(verdict, "try", "below-acs");
-  }
+  if (!judged.expected.within && of_half > 0.75 && of_half < 1.25) say(verdict, "try", "below-acs");
   constexpr int kMany = 8;
   if (judged.machine.nhosts > kMany) say(verdict, "note", "scale");
   if (judged.machine.nhosts > 1) {
