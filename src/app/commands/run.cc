@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -29,7 +30,6 @@
 #include "app/output.h"
 #include "app/read/read_job.h"
 #include "app/run/child_process.h"
-#include "app/run/job_environment.h"
 #include "base/error.h"
 #include "base/posix.h"
 #include "base/text.h"
@@ -40,6 +40,130 @@ namespace ncclog {
 namespace {
 
 namespace fs = std::filesystem;
+
+// What does a job's environment need, so that its logs can be judged, and which task is this?
+//
+//   --level normal   NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,ENV,…   about 30 kB a rank
+//   NCCL_DEBUG=WARN is set already                                   kept, and said so
+//   SLURM_PROCID=3, SLURM_STEP_NUM_TASKS=8                           task 3 of 8
+//
+// Pure: an environment in, settings out.
+
+/// How much is logged.
+enum class LogLevel {
+  Light,        ///< How communicators are set up.
+  Normal,       ///< Also networks, topology and settings.
+  Collectives,  ///< Also each call: who called what, and who did not.
+};
+
+/// A variable of the job.
+struct JobSetting {
+  std::string name;
+  std::string value;
+  bool is_kept = false;  ///< The user has set it: `value` is the user's.
+};
+
+/// The value of a variable of the environment; empty: it is not set, or empty.
+using VariableReader = std::function<std::string(const std::string& name)>;
+
+/// How the names of the Flight Recorder's dumps begin; the rank stands behind it.
+constexpr std::string_view kDumpName = "nccl_trace_rank_";
+
+/// Where a command stands among those that a launcher started alike.
+struct LaunchedTask {
+  std::string launcher;  ///< "srun", "torchrun", "mpirun"; empty: it was started alone.
+  int number = 0;
+  int count = 1;
+  /// What all tasks of one start have in common and others mostly have not: "slurm-77.0".
+  std::string start;
+};
+
+struct LevelSettings {
+  std::string_view subsystems;
+  std::string_view cost;
+};
+
+constexpr LevelSettings kLevelSettings[] = {
+    {"INIT,ENV,BOOTSTRAP", "about 15 kB for each rank, however long the job runs"},
+    {"INIT,ENV,BOOTSTRAP,NET,GRAPH", "about 40 kB for each rank, however long the job runs"},
+    {"INIT,ENV,BOOTSTRAP,NET,GRAPH,COLL",
+     "about 40 kB for each rank, and 200 bytes for each of its collectives: some 70 MB an hour for "
+     "each rank at 100 collectives a second"},
+};
+
+/// Bytes of a path or a name that do no harm in one.
+std::string safe_name(std::string_view text) {
+  constexpr size_t kMostBytes = 80;
+  std::string name;
+  for (const char c : text.substr(0, kMostBytes)) {
+    name += is_alnum(c) || c == '.' || c == '_' || c == '-' ? c : '-';
+  }
+  return name;
+}
+
+/// A launcher's own variables: the task's number, how many there are, what they have in common.
+struct LauncherVariables {
+  const char* name;
+  const char* number;
+  const char* count;
+  std::string_view start;  ///< With blanks between them.
+};
+
+/// The innermost first.
+constexpr LauncherVariables kLaunchers[] = {
+#include "app/run/launchers.inc"
+};
+
+/// "about 40 kB for each rank, and 300 bytes for each collective: some 11 MB an hour at 10 calls a
+/// second": what a level costs.
+std::string_view cost_of(LogLevel level) { return kLevelSettings[static_cast<size_t>(level)].cost; }
+
+/// What the command gets, in the order in which people write it. `folder` is an absolute path;
+/// `pipe_stem` is of new_pipe_stem (app/run/child_process.h): empty for a job that nobody asks.
+std::vector<JobSetting> job_settings(LogLevel level, const std::string& folder,
+                                     const std::string& pipe_stem,
+                                     const VariableReader& environment) {
+  const std::pair<const char*, std::string> wanted[] = {
+      {"NCCL_DEBUG", "INFO"},
+      {"NCCL_DEBUG_SUBSYS", std::string(kLevelSettings[static_cast<size_t>(level)].subsystems)},
+      {"NCCL_DEBUG_FILE", folder + "/nccl.%h.%p.log"},
+      // From 2.26 on; earlier releases do not read them.
+      {"NCCL_DEBUG_TIMESTAMP_LEVELS", "ALL"},
+      {"NCCL_DEBUG_TIMESTAMP_FORMAT", "[%F %T.%6f] "},
+      {"TORCH_NCCL_TRACE_BUFFER_SIZE", "2000"},
+      {"TORCH_NCCL_DUMP_ON_TIMEOUT", "1"},
+      {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", fmt::format("{}/{}", folder, kDumpName)},
+      {"TORCH_NCCL_DEBUG_INFO_PIPE_FILE", pipe_stem},
+  };
+  std::vector<JobSetting> settings;
+  for (const auto& [name, value] : wanted) {
+    const std::string own = environment(name);
+    const bool is_kept = !own.empty();
+    if (!is_kept && value.empty()) continue;
+    settings.push_back({name, is_kept ? own : value, is_kept});
+  }
+  return settings;
+}
+
+LaunchedTask task_of(const VariableReader& environment) {
+  for (const LauncherVariables& launcher : kLaunchers) {
+    const auto number = parse_int(environment(launcher.number));
+    const auto count = parse_int(environment(launcher.count));
+    constexpr int64_t kMostTasks = 1 << 20;
+    if (!number || !count || *count < 1 || *count > kMostTasks || *number < 0 ||
+        *number >= *count) {
+      continue;
+    }
+    LaunchedTask task{launcher.name, static_cast<int>(*number), static_cast<int>(*count),
+                      launcher.name};
+    for (const std::string_view name : split_blanks(launcher.start)) {
+      const std::string value = environment(std::string(name));
+      if (!value.empty()) task.start += "-" + safe_name(value);
+    }
+    return task;
+  }
+  return {};
+}
 
 struct RunOptions {
   std::vector<std::string> command;
