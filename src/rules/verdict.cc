@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 #include "diagnose/calls/ras_series.h"
-#include "diagnose/calls/uncompared.h"
+#include "diagnose/calls/who_waits.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/missing_hosts.h"
 #include "diagnose/hardware/port_counters.h"

@@ -24,6 +24,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "diagnose/calls/rank_programs.h"
@@ -145,5 +146,18 @@ bool timeouts_name_no_process(const Job& job);
 /// Of `waits`, those of one rank that waits for nobody; none whose own watchdog fired. Where none
 /// fired at all, none of several that may wait for a rank beside it in a call that no line shows.
 std::vector<Blocker> idle_blockers(const Job& job, const Waits& waits);
+
+// Which of the calls that the lines tell of were not compared with those of the other ranks?
+//
+//   rank 3's lines are torn        → "the calls of rank 3 were not compared (lines are torn)"
+//   rank 3's file ends early, and its communicator's end is not in it                → likewise
+//   ranks 0-3 made the same calls, and rank 2's log lacks the line of the fifth      → "": they were
+//   no line of a call              → "": there is nothing to compare, and coverage says so
+//
+// What differs may be what a failure comes from, so a job of which calls were not compared is not
+// known to be clean.
+
+/// A clause that says so; empty where everything was compared.
+std::string uncompared_words(const Job& job);
 
 }  // namespace ncclog
