@@ -118,45 +118,6 @@ std::string list_line(const std::string& line, const TextStyle& style) {
   return hang(line.substr(0, column), line.substr(column), style);
 }
 
-}  // namespace
-
-std::string_view topic_of(const EmbeddedFile& page) {
-  return page.path.substr(0, page.path.rfind('.'));
-}
-
-std::string typed_flag(const FlagRow& flag) {
-  if (flag.names.empty()) return flag.value + (flag.repeats ? "..." : "");
-  std::string text = join(flag.names, ", ");
-  return flag.value.empty() ? text : text + " " + flag.value;
-}
-
-std::optional<std::string_view> text_of(std::string_view name) {
-  const auto found = std::ranges::find(help_texts(), name, &EmbeddedFile::path);
-  return found == help_texts().end() ? std::nullopt : std::optional(found->text);
-}
-
-int help_columns(const Console& console) {
-  return console.is_terminal ? std::min(console.columns, kHelpColumns) : kHelpColumns;
-}
-
-std::string write_help(const CommandRow& command, int columns, Listed listed) {
-  const TextStyle style{.width = columns};
-  std::string text = hang("usage: ", usage(command), style) + "\n";
-  text += hang("", as_sentence(command.help), style);
-  const std::vector<HelpBlock> blocks = blocks_of(command, listed);
-  const int lead = lead_width(blocks);
-  for (const HelpBlock& block : blocks) {
-    text += block.heading.empty() ? "\n" : "\n" + block.heading + ":\n";
-    for (const Entry& entry : block.entries) text += entry_text(entry, lead, style);
-    for (const std::string& line : block.lines) {
-      text += block.heading.empty() ? hang("", line, style) : list_line(line, style);
-    }
-  }
-  return text;
-}
-
-namespace {
-
 // Pages of Markdown
 
 /// With what a line begins that does not go on with the paragraph above.
@@ -204,40 +165,6 @@ std::string table_on_screen(std::span<const std::string_view> lines, const TextS
   }
   return out;
 }
-
-}  // namespace
-
-std::string page_on_screen(std::string_view markdown, int columns) {
-  const TextStyle style{.width = columns};
-  while (markdown.ends_with('\n')) markdown.remove_suffix(1);
-  const std::vector<std::string_view> lines = split(markdown, '\n');
-  std::string out;
-  const auto is_prose = [](std::string_view line) {
-    return !line.empty() && !starts_with_one_of(line, kBlockMarks);
-  };
-  for (size_t i = 0; i < lines.size();) {
-    const std::string_view line = lines[i];
-    size_t end = i + 1;
-    if (line.starts_with("|")) {
-      while (end < lines.size() && lines[end].starts_with("|")) ++end;
-      out += table_on_screen(std::span(lines).subspan(i, end - i), style);
-    } else if (line.starts_with("#")) {
-      out += std::string(trim(line.substr(line.find(' ')))) + "\n";
-    } else if (line.starts_with("    ") || line.empty()) {
-      out += std::string(line) + "\n";
-    } else {
-      const bool is_point = line.starts_with("- ");
-      std::string text(trim(is_point ? line.substr(2) : line));
-      while (end < lines.size() && is_prose(lines[end]))
-        text += " " + std::string(trim(lines[end++]));
-      out += hang(is_point ? "- " : "", without_marks(text), style);
-    }
-    i = end;
-  }
-  return out;
-}
-
-namespace {
 
 // Man pages
 
@@ -311,20 +238,6 @@ ManPage man_page(const CommandRow& root, const CommandRow& command, std::string_
   return {name, out + section("See also") + join(others, ",\n") + "\n"};
 }
 
-}  // namespace
-
-std::vector<ManPage> write_man_pages(const CommandRow& root, std::string_view version,
-                                     std::string_view day) {
-  std::vector<ManPage> pages = {man_page(root, root, version, day)};
-  for (const CommandRow& command : root.commands) {
-    if (command.task.empty()) continue;
-    pages.push_back(man_page(root, command, version, day));
-  }
-  return pages;
-}
-
-namespace {
-
 // Completions
 
 /// The flag of that name that takes a value.
@@ -377,42 +290,7 @@ std::string offered_values(const CommandRow& root, const FlagRow& flag, std::str
   return value == "DIR" || value == "FOLDER" ? out + ":folders\n" : out;
 }
 
-}  // namespace
-
-std::string completions(const CommandRow& root, std::span<const std::string> words) {
-  if (words.empty()) return offered_commands(root);
-  // What the words before the cursor come to.
-  const CommandRow* command = &root;
-  const FlagRow* flag = nullptr;  // Waits for its value; nullptr: none does.
-  size_t place = 0;               // How many arguments stand there.
-  for (const std::string& word : words.first(words.size() - 1)) {
-    const auto below = std::ranges::find(command->commands, word, last_word);
-    if (flag != nullptr) {
-      flag = nullptr;  // This word is its value.
-    } else if (word.size() > 1 && word.starts_with('-')) {
-      flag = flag_with_value(*command, word);  // "--format=json" waits for nothing.
-    } else if (below != command->commands.end()) {
-      command = &*below;
-    } else {
-      ++place;
-    }
-  }
-  const std::string_view word = words.back();
-  if (flag != nullptr) return offered_values(root, *flag, word);
-  if (const size_t equals = word.find('='); word.starts_with("--") && equals != word.npos) {
-    flag = flag_with_value(*command, word.substr(0, equals));
-    return flag == nullptr ? "" : offered_values(root, *flag, word.substr(equals + 1));
-  }
-  if (word.starts_with('-')) return offered_flags(*command);
-  if (!command->commands.empty()) return offered_commands(*command);
-  const auto& arguments = command->arguments;
-  if (place < arguments.size()) return offered_values(root, arguments[place], word);
-  const bool goes_on = !arguments.empty() && arguments.back().repeats;
-  return goes_on ? offered_values(root, arguments.back(), word) : "";
-}
-
 // ncclog help [COMMAND…], ncclog man [COMMAND], ncclog completion SHELL
-namespace {
 
 struct PagesOptions {
   std::vector<std::string> words;  ///< Of a command, "rules", "new"; empty: of ncclog itself.
@@ -489,6 +367,113 @@ ExitStatus print_completion(const PagesOptions& options, Console& console) {
 }
 
 }  // namespace
+
+std::string_view topic_of(const EmbeddedFile& page) {
+  return page.path.substr(0, page.path.rfind('.'));
+}
+
+std::string typed_flag(const FlagRow& flag) {
+  if (flag.names.empty()) return flag.value + (flag.repeats ? "..." : "");
+  std::string text = join(flag.names, ", ");
+  return flag.value.empty() ? text : text + " " + flag.value;
+}
+
+std::optional<std::string_view> text_of(std::string_view name) {
+  const auto found = std::ranges::find(help_texts(), name, &EmbeddedFile::path);
+  return found == help_texts().end() ? std::nullopt : std::optional(found->text);
+}
+
+int help_columns(const Console& console) {
+  return console.is_terminal ? std::min(console.columns, kHelpColumns) : kHelpColumns;
+}
+
+std::string write_help(const CommandRow& command, int columns, Listed listed) {
+  const TextStyle style{.width = columns};
+  std::string text = hang("usage: ", usage(command), style) + "\n";
+  text += hang("", as_sentence(command.help), style);
+  const std::vector<HelpBlock> blocks = blocks_of(command, listed);
+  const int lead = lead_width(blocks);
+  for (const HelpBlock& block : blocks) {
+    text += block.heading.empty() ? "\n" : "\n" + block.heading + ":\n";
+    for (const Entry& entry : block.entries) text += entry_text(entry, lead, style);
+    for (const std::string& line : block.lines) {
+      text += block.heading.empty() ? hang("", line, style) : list_line(line, style);
+    }
+  }
+  return text;
+}
+
+std::string page_on_screen(std::string_view markdown, int columns) {
+  const TextStyle style{.width = columns};
+  while (markdown.ends_with('\n')) markdown.remove_suffix(1);
+  const std::vector<std::string_view> lines = split(markdown, '\n');
+  std::string out;
+  const auto is_prose = [](std::string_view line) {
+    return !line.empty() && !starts_with_one_of(line, kBlockMarks);
+  };
+  for (size_t i = 0; i < lines.size();) {
+    const std::string_view line = lines[i];
+    size_t end = i + 1;
+    if (line.starts_with("|")) {
+      while (end < lines.size() && lines[end].starts_with("|")) ++end;
+      out += table_on_screen(std::span(lines).subspan(i, end - i), style);
+    } else if (line.starts_with("#")) {
+      out += std::string(trim(line.substr(line.find(' ')))) + "\n";
+    } else if (line.starts_with("    ") || line.empty()) {
+      out += std::string(line) + "\n";
+    } else {
+      const bool is_point = line.starts_with("- ");
+      std::string text(trim(is_point ? line.substr(2) : line));
+      while (end < lines.size() && is_prose(lines[end]))
+        text += " " + std::string(trim(lines[end++]));
+      out += hang(is_point ? "- " : "", without_marks(text), style);
+    }
+    i = end;
+  }
+  return out;
+}
+
+std::vector<ManPage> write_man_pages(const CommandRow& root, std::string_view version,
+                                     std::string_view day) {
+  std::vector<ManPage> pages = {man_page(root, root, version, day)};
+  for (const CommandRow& command : root.commands) {
+    if (command.task.empty()) continue;
+    pages.push_back(man_page(root, command, version, day));
+  }
+  return pages;
+}
+
+std::string completions(const CommandRow& root, std::span<const std::string> words) {
+  if (words.empty()) return offered_commands(root);
+  // What the words before the cursor come to.
+  const CommandRow* command = &root;
+  const FlagRow* flag = nullptr;  // Waits for its value; nullptr: none does.
+  size_t place = 0;               // How many arguments stand there.
+  for (const std::string& word : words.first(words.size() - 1)) {
+    const auto below = std::ranges::find(command->commands, word, last_word);
+    if (flag != nullptr) {
+      flag = nullptr;  // This word is its value.
+    } else if (word.size() > 1 && word.starts_with('-')) {
+      flag = flag_with_value(*command, word);  // "--format=json" waits for nothing.
+    } else if (below != command->commands.end()) {
+      command = &*below;
+    } else {
+      ++place;
+    }
+  }
+  const std::string_view word = words.back();
+  if (flag != nullptr) return offered_values(root, *flag, word);
+  if (const size_t equals = word.find('='); word.starts_with("--") && equals != word.npos) {
+    flag = flag_with_value(*command, word.substr(0, equals));
+    return flag == nullptr ? "" : offered_values(root, *flag, word.substr(equals + 1));
+  }
+  if (word.starts_with('-')) return offered_flags(*command);
+  if (!command->commands.empty()) return offered_commands(*command);
+  const auto& arguments = command->arguments;
+  if (place < arguments.size()) return offered_values(root, arguments[place], word);
+  const bool goes_on = !arguments.empty() && arguments.back().repeats;
+  return goes_on ? offered_values(root, arguments.back(), word) : "";
+}
 
 void declare_help(CommandRow& command) {
   PagesOptions& options = options_of(command, print_help);

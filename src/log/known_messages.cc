@@ -14,45 +14,7 @@ namespace {
 constinit const WordingTable* with_added = nullptr;  ///< nullptr: nothing was added.
 constinit uint64_t added_hash = 0;
 
-}  // namespace
-
-const WordingTable& all_wordings() {
-  static const WordingTable kBuiltIn(kBuiltInKinds);
-  return with_added != nullptr ? *with_added : kBuiltIn;
-}
-
-const Kind* find_kind(std::string_view name) {
-  const auto& by_name = all_wordings().by_name;
-  const auto found = by_name.find(name);
-  return found == by_name.end() ? nullptr : found->second;
-}
-
-void add_messages(std::span<const KindText> kinds) {
-  // Kept to the end: messages, rules and reports view into it.
-  static std::vector<std::unique_ptr<WordingTable>> tables;
-  auto table = std::make_unique<WordingTable>();
-  build_messages(all_kinds(), kinds, *table);
-  tables.push_back(std::move(table));
-  with_added = tables.back().get();
-  if (added_hash == 0) added_hash = kFnvBasis;
-  for (const KindText& kind : kinds) {
-    added_hash = fnv_text(fnv_text(added_hash, kind.replaces), message_text(*find_kind(kind.name)));
-  }
-}
-
-uint64_t added_messages_hash() { return added_hash; }
-
-void read_fields(const Message& message, std::span<const FieldPlace> places, void* result) {
-  for (size_t i = 0; i < places.size(); ++i) {
-    const std::string_view text = message.fields[i];
-    void* const member = static_cast<char*>(result) + places[i].offset;
-    if (text.data() != nullptr) read_field(text, places[i], member);
-  }
-}
-
 // Kinds written as message files.
-
-namespace {
 
 constexpr size_t kFewestLetters = 8;
 
@@ -160,7 +122,111 @@ std::string proposed_name(std::string_view wording) {
   return name;
 }
 
+// The words of all messages.
+
+constexpr size_t kShortest = 3;
+
+void add_words(std::string_view wording, std::map<std::string, int, std::less<>>& words) {
+  std::string word;
+  bool in_hole = false;
+  const auto finish = [&] {
+    if (word.size() >= kShortest) ++words[lower_case(word)];
+    word.clear();
+  };
+  for (const char c : wording) {
+    in_hole = c == '{' || (in_hole && c != '}');
+    if (!in_hole && is_alpha(c)) {
+      word += c;
+    } else {
+      finish();
+    }
+  }
+  finish();
+}
+
+// Shapes of messages.
+
+/// NCCL's own words that hold digits.
+constexpr std::string_view kNcclWords[] = {"P2P", "LL128", "C2C", "P2C", "p2p"};
+
+constexpr bool is_name_char(char c) { return is_word(c) || c == '-' || c == '.'; }
+
+/// "'libfoo.so'" and "\"x\"": quoted text that begins at a quote behind a blank or bracket.
+bool take_quoted(Scanner& scan, std::string& shape) {
+  const char quote = scan.peek();
+  if (quote != '\'' && quote != '"') return false;
+  if (!shape.empty() && is_word(shape.back())) return false;  // An apostrophe.
+  Scanner behind = scan;
+  std::string_view inside;
+  behind.skip(quote);
+  if (!behind.until(quote, inside)) return false;
+  scan = behind;
+  shape += quote;
+  shape += "…";
+  shape += quote;
+  return true;
+}
+
+/// "/sys/class/net/eth0": two slashes at least, the first at the start of a word.
+bool take_path(Scanner& scan, std::string& shape) {
+  if (scan.peek() != '/' || (!shape.empty() && is_word(shape.back()))) return false;
+  Scanner behind = scan;
+  std::string_view path =
+      behind.take_while([](char c) { return is_name_char(c) || c == '/' || c == ':'; });
+  while (!is_word(path.back()) && path.size() > 1) path.remove_suffix(1);
+  if (path.find('/', 1) == path.npos) return false;
+  scan.skip(path);
+  shape += '#';
+  return true;
+}
+
+/// A word, or '#' if it is a value. A dot or dash at its end belongs to the sentence.
+bool take_word(Scanner& scan, std::string& shape) {
+  if (!is_word(scan.peek())) return false;
+  Scanner behind = scan;
+  std::string_view word = behind.take_while(is_name_char);
+  while (!is_word(word.back())) word.remove_suffix(1);
+  scan.skip(word);
+  const bool is_value = std::ranges::any_of(word, is_digit) && !equals_one_of(word, kNcclWords);
+  shape += is_value ? "#" : word;
+  return true;
+}
+
 }  // namespace
+
+const WordingTable& all_wordings() {
+  static const WordingTable kBuiltIn(kBuiltInKinds);
+  return with_added != nullptr ? *with_added : kBuiltIn;
+}
+
+const Kind* find_kind(std::string_view name) {
+  const auto& by_name = all_wordings().by_name;
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
+}
+
+void add_messages(std::span<const KindText> kinds) {
+  // Kept to the end: messages, rules and reports view into it.
+  static std::vector<std::unique_ptr<WordingTable>> tables;
+  auto table = std::make_unique<WordingTable>();
+  build_messages(all_kinds(), kinds, *table);
+  tables.push_back(std::move(table));
+  with_added = tables.back().get();
+  if (added_hash == 0) added_hash = kFnvBasis;
+  for (const KindText& kind : kinds) {
+    added_hash = fnv_text(fnv_text(added_hash, kind.replaces), message_text(*find_kind(kind.name)));
+  }
+}
+
+uint64_t added_messages_hash() { return added_hash; }
+
+void read_fields(const Message& message, std::span<const FieldPlace> places, void* result) {
+  for (size_t i = 0; i < places.size(); ++i) {
+    const std::string_view text = message.fields[i];
+    void* const member = static_cast<char*>(result) + places[i].offset;
+    if (text.data() != nullptr) read_field(text, places[i], member);
+  }
+}
 
 std::string message_text(const Kind& kind) {
   std::string text;
@@ -232,32 +298,6 @@ std::string proposed_messages(const std::vector<UnknownMessage>& messages) {
   return text;
 }
 
-// The words of all messages.
-
-namespace {
-
-constexpr size_t kShortest = 3;
-
-void add_words(std::string_view wording, std::map<std::string, int, std::less<>>& words) {
-  std::string word;
-  bool in_hole = false;
-  const auto finish = [&] {
-    if (word.size() >= kShortest) ++words[lower_case(word)];
-    word.clear();
-  };
-  for (const char c : wording) {
-    in_hole = c == '{' || (in_hole && c != '}');
-    if (!in_hole && is_alpha(c)) {
-      word += c;
-    } else {
-      finish();
-    }
-  }
-  finish();
-}
-
-}  // namespace
-
 const std::set<std::string, std::less<>>& message_words() {
   static const std::set<std::string, std::less<>> kWords = [] {
     std::map<std::string, int, std::less<>> counts;
@@ -274,58 +314,6 @@ const std::set<std::string, std::less<>>& message_words() {
   }();
   return kWords;
 }
-
-// Shapes of messages.
-
-namespace {
-
-/// NCCL's own words that hold digits.
-constexpr std::string_view kNcclWords[] = {"P2P", "LL128", "C2C", "P2C", "p2p"};
-
-constexpr bool is_name_char(char c) { return is_word(c) || c == '-' || c == '.'; }
-
-/// "'libfoo.so'" and "\"x\"": quoted text that begins at a quote behind a blank or bracket.
-bool take_quoted(Scanner& scan, std::string& shape) {
-  const char quote = scan.peek();
-  if (quote != '\'' && quote != '"') return false;
-  if (!shape.empty() && is_word(shape.back())) return false;  // An apostrophe.
-  Scanner behind = scan;
-  std::string_view inside;
-  behind.skip(quote);
-  if (!behind.until(quote, inside)) return false;
-  scan = behind;
-  shape += quote;
-  shape += "…";
-  shape += quote;
-  return true;
-}
-
-/// "/sys/class/net/eth0": two slashes at least, the first at the start of a word.
-bool take_path(Scanner& scan, std::string& shape) {
-  if (scan.peek() != '/' || (!shape.empty() && is_word(shape.back()))) return false;
-  Scanner behind = scan;
-  std::string_view path =
-      behind.take_while([](char c) { return is_name_char(c) || c == '/' || c == ':'; });
-  while (!is_word(path.back()) && path.size() > 1) path.remove_suffix(1);
-  if (path.find('/', 1) == path.npos) return false;
-  scan.skip(path);
-  shape += '#';
-  return true;
-}
-
-/// A word, or '#' if it is a value. A dot or dash at its end belongs to the sentence.
-bool take_word(Scanner& scan, std::string& shape) {
-  if (!is_word(scan.peek())) return false;
-  Scanner behind = scan;
-  std::string_view word = behind.take_while(is_name_char);
-  while (!is_word(word.back())) word.remove_suffix(1);
-  scan.skip(word);
-  const bool is_value = std::ranges::any_of(word, is_digit) && !equals_one_of(word, kNcclWords);
-  shape += is_value ? "#" : word;
-  return true;
-}
-
-}  // namespace
 
 std::string message_shape(std::string_view message) {
   Scanner scan(trim(message.substr(0, kMaxShapeBytes)));

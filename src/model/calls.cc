@@ -17,40 +17,6 @@ uint64_t mixed(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-}  // namespace
-
-Operation OpName::operation() const {
-  constexpr auto kNames = [] {
-    std::array<OpName, std::size(kOperations)> names;
-    std::ranges::transform(kOperations, names.begin(), &OperationTraits::name);
-    return names;
-  }();
-  const auto* found = std::ranges::find(kNames, *this);
-  return found == kNames.end() ? Operation::Unknown
-                               : static_cast<Operation>(found - kNames.begin());
-}
-
-bool is_point_to_point(const OpName& op) { return traits_of(op.operation()).is_point_to_point(); }
-
-CallSignature comparable(const CallSignature& call) {
-  CallSignature same = call;
-  same.redop = std::min(call.redop, kUserRedop);
-  return same;
-}
-
-uint64_t hash_of(const CallSignature& call) {
-  const auto words = std::bit_cast<std::array<uint64_t, 2>>(call.op);
-  uint64_t hash = mixed(words[0] + 0x9e3779b97f4a7c15U);
-  for (const uint64_t word :
-       {words[1], static_cast<uint64_t>(call.count), static_cast<uint64_t>(call.datatype),
-        static_cast<uint64_t>(call.redop), static_cast<uint64_t>(call.root)}) {
-    hash = mixed(hash + word + 0x9e3779b97f4a7c15U);
-  }
-  return hash;
-}
-
-namespace {
-
 PrintedCall call_of_line(const Message& message) {
   using Call = CollectiveCall;
   const auto call = read_members<Call, &Call::op, &Call::op_count, &Call::count, &Call::datatype,
@@ -88,7 +54,72 @@ constexpr uint64_t inverse(uint64_t odd) {
 constexpr uint64_t kBack = inverse(kSequenceBase);
 static_assert(kSequenceBase * kBack == 1);
 
+void add_volume(CallVolumes& volumes, const CallSignature& call, uint64_t calls) {
+  const auto count = static_cast<uint64_t>(std::max<int64_t>(0, call.count));
+  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+  const uint64_t elements = count > kMost / calls ? kMost : count * calls;
+  volumes.add(VolumeKey{call.op, call.datatype}, CallVolume{calls, elements});
+}
+
+constexpr int kInt8 = 0;
+
+/// What Send and Recv of one message share. NCCL turns both into bytes (taskAppend in
+/// enqueue.cc), so that 8 float32 meet 16 bfloat16.
+CallSignature size_of_message(int64_t elements, int datatype) {
+  const int64_t bytes = datatype_bytes(datatype).value_or(0);
+  const bool is_known =
+      bytes > 0 && elements >= 0 && elements <= std::numeric_limits<int64_t>::max() / bytes;
+  if (!is_known) return {.count = elements, .datatype = datatype};
+  return {.count = elements * bytes, .datatype = kInt8};
+}
+
+// The tape.
+
+/// Calls that must agree before a distance is taken for a repetition: shorter ones are found inside
+/// every iteration and break at its end.
+constexpr uint64_t kContext = 4;
+/// Earlier calls that are looked at for one.
+constexpr int kMaxSteps = 64;
+/// Of a later tape's entry: nobody has asked yet for its number here.
+constexpr int kUnasked = -2;
+
+CallTape::Entry entry_of(int segment, const CallSignature& call) {
+  CallTape::Entry entry{segment, call};
+  if (is_point_to_point(call.op)) entry.call.count = -1;
+  return entry;
+}
+
 }  // namespace
+
+Operation OpName::operation() const {
+  constexpr auto kNames = [] {
+    std::array<OpName, std::size(kOperations)> names;
+    std::ranges::transform(kOperations, names.begin(), &OperationTraits::name);
+    return names;
+  }();
+  const auto* found = std::ranges::find(kNames, *this);
+  return found == kNames.end() ? Operation::Unknown
+                               : static_cast<Operation>(found - kNames.begin());
+}
+
+bool is_point_to_point(const OpName& op) { return traits_of(op.operation()).is_point_to_point(); }
+
+CallSignature comparable(const CallSignature& call) {
+  CallSignature same = call;
+  same.redop = std::min(call.redop, kUserRedop);
+  return same;
+}
+
+uint64_t hash_of(const CallSignature& call) {
+  const auto words = std::bit_cast<std::array<uint64_t, 2>>(call.op);
+  uint64_t hash = mixed(words[0] + 0x9e3779b97f4a7c15U);
+  for (const uint64_t word :
+       {words[1], static_cast<uint64_t>(call.count), static_cast<uint64_t>(call.datatype),
+        static_cast<uint64_t>(call.redop), static_cast<uint64_t>(call.root)}) {
+    hash = mixed(hash + word + 0x9e3779b97f4a7c15U);
+  }
+  return hash;
+}
 
 std::optional<PrintedCall> read_call(const Event& event) {
   if (event.fate != LineFate::Recognised) return std::nullopt;
@@ -176,29 +207,6 @@ CallVolume& CallVolume::operator+=(const CallVolume& more) {
   return *this;
 }
 
-namespace {
-
-void add_volume(CallVolumes& volumes, const CallSignature& call, uint64_t calls) {
-  const auto count = static_cast<uint64_t>(std::max<int64_t>(0, call.count));
-  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
-  const uint64_t elements = count > kMost / calls ? kMost : count * calls;
-  volumes.add(VolumeKey{call.op, call.datatype}, CallVolume{calls, elements});
-}
-
-constexpr int kInt8 = 0;
-
-/// What Send and Recv of one message share. NCCL turns both into bytes (taskAppend in
-/// enqueue.cc), so that 8 float32 meet 16 bfloat16.
-CallSignature size_of_message(int64_t elements, int datatype) {
-  const int64_t bytes = datatype_bytes(datatype).value_or(0);
-  const bool is_known =
-      bytes > 0 && elements >= 0 && elements <= std::numeric_limits<int64_t>::max() / bytes;
-  if (!is_known) return {.count = elements, .datatype = datatype};
-  return {.count = elements * bytes, .datatype = kInt8};
-}
-
-}  // namespace
-
 void PeerMessages::add(int64_t elements, int datatype) {
   hash = extended_hash(hash, size_of_message(elements, datatype));
   ++count;
@@ -265,26 +273,6 @@ void CollectiveCalls::merge(const CollectiveCalls& later) {
   collectives.merge(later.collectives);
   peers.merge(later.peers);
 }
-
-// The tape.
-
-namespace {
-
-/// Calls that must agree before a distance is taken for a repetition: shorter ones are found inside
-/// every iteration and break at its end.
-constexpr uint64_t kContext = 4;
-/// Earlier calls that are looked at for one.
-constexpr int kMaxSteps = 64;
-/// Of a later tape's entry: nobody has asked yet for its number here.
-constexpr int kUnasked = -2;
-
-CallTape::Entry entry_of(int segment, const CallSignature& call) {
-  CallTape::Entry entry{segment, call};
-  if (is_point_to_point(call.op)) entry.call.count = -1;
-  return entry;
-}
-
-}  // namespace
 
 /// Enters the next call into the window.
 void CallTape::remember(uint16_t id) {

@@ -440,33 +440,6 @@ void load_as(const RuleNode& node, ConditionNames& names, Condition& to) {
   to.what = load(node, names);
 }
 
-}  // namespace
-
-Names comparison_names() { return names_of(kInMaps); }
-
-std::vector<ValueTest> load_value_tests(const RuleNode& node, FieldType type) {
-  return load_tests(node, type, nullptr, {});
-}
-
-std::span<const ConditionSort> condition_sorts() {
-  static const ConditionSort kSorts[] = {
-      {"event", {"where", "in", "count", "as"}, load_as<load_lines>},
-      {"fact", {"is", "equals", "at_least", "at_most", "contains"}, load_as<load_fact_condition>},
-      {"each",
-       {"where", "by", "odd", "at", "usual", "differ", "words", "between", "lines", "as"},
-       load_as<load_each>},
-      {"line", {"in", "count", "as"}, load_as<load_lines>},
-      {"finding", {}, load_as<load_finding>},
-      {"sequence", {"unless", "in"}, load_as<load_sequence>},
-      {"all", {}, load_as<load_group<GroupCondition::Type::All>>},
-      {"any", {}, load_as<load_group<GroupCondition::Type::Any>>},
-      {"none", {}, load_as<load_group<GroupCondition::Type::None>>},
-  };
-  return kSorts;
-}
-
-namespace {
-
 /// What the patterns of a label capture under that name.
 FieldRef load_capture(Place place, const LabelMeaning& meaning, std::string_view name,
                       bool is_checked) {
@@ -490,47 +463,7 @@ FieldRef load_capture(Place place, const LabelMeaning& meaning, std::string_view
   fail_unknown(place, "capture '{}'", name, Names(groups.begin(), groups.end()));
 }
 
-}  // namespace
-
-Condition load_condition(const RuleNode& node, ConditionNames& names) {
-  entries_of(node, "a condition");
-  Names known;
-  for (const ConditionSort& sort : condition_sorts()) {
-    known.push_back(sort.name);
-    if (node.find(sort.name) == nullptr) continue;
-    Names keys = {sort.name};
-    keys.insert(keys.end(), sort.beside.begin(), sort.beside.end());
-    only_keys(node, keys);
-    Condition condition{.node = &node};
-    sort.load(node, names, condition);
-    return condition;
-  }
-  const RuleNode::Entry& first = node.entries.front();
-  fail_unknown(first.place, "condition '{}'", first.key, known);
-}
-
-std::string text_of(const Condition& condition) {
-  const bool is_group = std::holds_alternative<GroupCondition>(condition.what);
-  return is_group ? condition.node->entries.front().key : flow_text(*condition.node);
-}
-
-FieldRef load_labelled_field(Place place, std::string_view text, const ConditionNames& names) {
-  const size_t dot = text.find('.');
-  const std::string_view label = text.substr(0, dot);
-  const auto known = names.labels.find(label);
-  if (dot == text.npos || known == names.labels.end()) {
-    fail_unknown(place, "label '{}'", label, keys_of(names.labels));
-  }
-  const LabelMeaning& meaning = known->second;
-  const std::string_view name = text.substr(dot + 1);
-  if (meaning.is_gathered) fail_unknown(place, fmt::format("'{{}}' of {}", label), name, {"what"});
-  return meaning.kind != nullptr ? load_field(place, owner_of(*meaning.kind), name)
-                                 : load_capture(place, meaning, name, names.is_checked);
-}
-
 // Messages: which placeholder stands for what.
-
-namespace {
 
 constexpr std::pair<std::string_view, MessagePart::Type> kNamedParts[] = {
     {"subject", MessagePart::Type::Subject},
@@ -602,6 +535,65 @@ void add_text(std::vector<MessagePart>& parts, std::string_view text) {
 }
 
 }  // namespace
+
+Names comparison_names() { return names_of(kInMaps); }
+
+std::vector<ValueTest> load_value_tests(const RuleNode& node, FieldType type) {
+  return load_tests(node, type, nullptr, {});
+}
+
+std::span<const ConditionSort> condition_sorts() {
+  static const ConditionSort kSorts[] = {
+      {"event", {"where", "in", "count", "as"}, load_as<load_lines>},
+      {"fact", {"is", "equals", "at_least", "at_most", "contains"}, load_as<load_fact_condition>},
+      {"each",
+       {"where", "by", "odd", "at", "usual", "differ", "words", "between", "lines", "as"},
+       load_as<load_each>},
+      {"line", {"in", "count", "as"}, load_as<load_lines>},
+      {"finding", {}, load_as<load_finding>},
+      {"sequence", {"unless", "in"}, load_as<load_sequence>},
+      {"all", {}, load_as<load_group<GroupCondition::Type::All>>},
+      {"any", {}, load_as<load_group<GroupCondition::Type::Any>>},
+      {"none", {}, load_as<load_group<GroupCondition::Type::None>>},
+  };
+  return kSorts;
+}
+
+Condition load_condition(const RuleNode& node, ConditionNames& names) {
+  entries_of(node, "a condition");
+  Names known;
+  for (const ConditionSort& sort : condition_sorts()) {
+    known.push_back(sort.name);
+    if (node.find(sort.name) == nullptr) continue;
+    Names keys = {sort.name};
+    keys.insert(keys.end(), sort.beside.begin(), sort.beside.end());
+    only_keys(node, keys);
+    Condition condition{.node = &node};
+    sort.load(node, names, condition);
+    return condition;
+  }
+  const RuleNode::Entry& first = node.entries.front();
+  fail_unknown(first.place, "condition '{}'", first.key, known);
+}
+
+std::string text_of(const Condition& condition) {
+  const bool is_group = std::holds_alternative<GroupCondition>(condition.what);
+  return is_group ? condition.node->entries.front().key : flow_text(*condition.node);
+}
+
+FieldRef load_labelled_field(Place place, std::string_view text, const ConditionNames& names) {
+  const size_t dot = text.find('.');
+  const std::string_view label = text.substr(0, dot);
+  const auto known = names.labels.find(label);
+  if (dot == text.npos || known == names.labels.end()) {
+    fail_unknown(place, "label '{}'", label, keys_of(names.labels));
+  }
+  const LabelMeaning& meaning = known->second;
+  const std::string_view name = text.substr(dot + 1);
+  if (meaning.is_gathered) fail_unknown(place, fmt::format("'{{}}' of {}", label), name, {"what"});
+  return meaning.kind != nullptr ? load_field(place, owner_of(*meaning.kind), name)
+                                 : load_capture(place, meaning, name, names.is_checked);
+}
 
 std::vector<MessagePart> load_message(const RuleNode& node, const ConditionNames& names) {
   std::string_view rest = scalar_of(node, "a message");

@@ -204,80 +204,7 @@ uint64_t hash_node(uint64_t hash, const RuleNode& node) {
   return hash;
 }
 
-}  // namespace
-
-bool is_rule_id(std::string_view id) {
-  const auto is_part = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  };
-  return !id.empty() && id.front() != '-' && id.back() != '-' && std::ranges::all_of(id, is_part) &&
-         id.find("--") == id.npos;
-}
-
-std::span<const std::string_view> rule_keys() {
-  static const Names kNames = names_of(kKeys);
-  return kNames;
-}
-
-uint64_t rule_hash(const RuleNode& root) { return hash_node(kFnvBasis, root); }
-
-Rule load_rule(RuleFile file) {
-  RuleLoad load{.names = {.per = Scope::Job, .is_checked = file.builtin}};
-  Rule& rule = load.rule;
-  rule.path = file.path;
-  rule.builtin = file.builtin;
-  rule.hash = file.hash ? *file.hash : rule_hash(file.root);
-  rule.source = std::make_shared<const RuleNode>(std::move(file.root));
-  in_file(rule.path, [&] {
-    read_map(*rule.source, "a rule", kKeys, load);
-    // Built-in rules are read without them where nobody asks.
-    if (!rule.builtin) required(*rule.source, "examples");
-  });
-  return std::move(rule);
-}
-
-Rule load_rule(std::string_view yaml, const std::string& path) {
-  return load_rule(RuleFile{path, read_yaml(yaml, path), false});
-}
-
-// Rule files on disk and in the executable.
-
-std::vector<std::string> find_files(const std::string& path, std::string_view what,
-                                    const Names& endings) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (fs::is_regular_file(path, error)) return {path};
-  if (!fs::is_directory(path, error)) {
-    throw Error(fmt::format("no such file or folder of {}s", what), path);
-  }
-  std::vector<std::string> files;
-  fs::recursive_directory_iterator entry(path, error);
-  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;
-    const std::string ending = entry->path().extension();
-    if (equals_one_of(ending, endings) && entry->is_regular_file(ignored)) {
-      files.push_back(entry->path());
-    }
-  }
-  if (error) throw Error("the folder cannot be read: " + error.message(), path);
-  if (files.empty()) {
-    throw Error(fmt::format("no {} file (*{}) in this folder", what, endings.front()), path);
-  }
-  std::ranges::sort(files);
-  return files;
-}
-
-std::vector<std::string> find_rule_files(const std::string& path) {
-  return find_files(path, "rule", {".yaml", ".yml"});
-}
-
-RuleFile read_rule_file(const std::string& path) {
-  return {path, read_yaml(read_file(path), path), false};
-}
-
 // Shared names, replaced before a rule is loaded.
-
-namespace {
 
 /// Names of names grow by powers, so a short file could ask for more than there is memory.
 constexpr size_t kMostNodes = 20'000;
@@ -371,39 +298,7 @@ void load_named(const RuleNode::Entry& entry, bool is_list, Replacement& replace
   (is_list ? names.lists : names.conditions).insert_or_assign(entry.key, std::move(node));
 }
 
-}  // namespace
-
-bool is_shared_names(const RuleNode& root) {
-  return root.find("lists") != nullptr || root.find("conditions") != nullptr;
-}
-
-void load_shared_names(const RuleFile& file, SharedNames& names) {
-  in_file(file.path, [&] {
-    only_keys(file.root, {"lists", "conditions"});
-    Replacement replace{names};
-    for (const std::string_view key : {"lists", "conditions"}) {
-      const RuleNode* named = file.root.find(key);
-      if (named == nullptr) continue;
-      for (const RuleNode::Entry& entry : entries_of(*named, fmt::format("{} by name", key))) {
-        load_named(entry, key == "lists", replace, names);
-      }
-    }
-  });
-}
-
-void replace_shared_names(RuleFile& file, const SharedNames& names) {
-  Replacement replace{names};
-  in_file(file.path, [&] {
-    for (RuleNode::Entry& entry : file.root.entries) {
-      if (entry.key == "message" || entry.key == "examples") continue;
-      replace(entry.value, entry.key == "when");
-    }
-  });
-}
-
 // Overlays: what a site changes about findings that it knows.
-
-namespace {
 
 /// The entry's place and text are those of its node.
 constexpr MapKey<Overlay> kOverlayKeys[] = {
@@ -440,53 +335,7 @@ constexpr MapKey<Overlay> kOverlayKeys[] = {
      }},
 };
 
-}  // namespace
-
-bool is_day(std::string_view text) {
-  const auto parts = split(text, '-');
-  const bool has_form = parts.size() == 3 && parts[0].size() == 4 && parts[1].size() == 2 &&
-                        parts[2].size() == 2 && text.find_first_not_of("0123456789-") == text.npos;
-  if (!has_form) return false;
-  const auto number = [&](size_t i) { return static_cast<int>(parse_int(parts[i]).value_or(0)); };
-  const std::chrono::year_month_day day{std::chrono::year(number(0)),
-                                        std::chrono::month(static_cast<unsigned>(number(1))),
-                                        std::chrono::day(static_cast<unsigned>(number(2)))};
-  return day.ok() && number(0) > 0;
-}
-
-std::string day_of(int64_t seconds) {
-  constexpr int64_t kLatest = 253402300799;  // The end of the year 9999.
-  return fmt::format("{:%F}", fmt::gmtime(std::time_t{std::clamp<int64_t>(seconds, 0, kLatest)}));
-}
-
-bool is_overlay_file(const RuleNode& root) { return root.find("overlay") != nullptr; }
-
-std::vector<Overlay> load_overlays(const RuleFile& file) {
-  std::vector<Overlay> overlays;
-  in_file(file.path, [&] {
-    only_keys(file.root, {"overlay"});
-    for (const RuleNode& entry : items_of(*file.root.find("overlay"), "a list of entries")) {
-      Overlay& overlay = overlays.emplace_back();
-      overlay.path = file.path;
-      overlay.text = flow_text(entry);
-      overlay.where = fmt::format("{}:{}:{}", file.path, entry.place.line, entry.place.column);
-      constexpr std::string_view kEntry = "an entry of an overlay";
-      // What the entry does comes before what is wrong with its other keys, and behind a misspelt
-      // one, which may be this one.
-      entries_of(entry, kEntry);
-      only_keys(entry, names_of(kOverlayKeys));
-      if ((entry.find("suppress") != nullptr) == (entry.find("severity") != nullptr)) {
-        fail_at(entry.place, "an entry has either 'suppress: true' or 'severity'");
-      }
-      read_map(entry, kEntry, kOverlayKeys, overlay);
-    }
-  });
-  return overlays;
-}
-
 // What several files say together.
-
-namespace {
 
 /// Calls `load`; its Error is one of the set.
 void attempt(RuleSet& set, const std::function<void()>& load) {
@@ -496,39 +345,6 @@ void attempt(RuleSet& set, const std::function<void()>& load) {
     set.problems.push_back(error);
   }
 }
-
-}  // namespace
-
-RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared) {
-  RuleSet set;
-  std::vector<RuleFile> rules;
-  std::vector<std::string> files;
-  for (const std::string& path : paths)
-    std::ranges::move(find_rule_files(path), std::back_inserter(files));
-  set.files = files.size();
-  for (const std::string& path : files) {
-    attempt(set, [&] {
-      RuleFile file = read_rule_file(path);
-      if (is_shared_names(file.root)) {
-        load_shared_names(file, shared);
-      } else if (is_overlay_file(file.root)) {
-        std::ranges::move(load_overlays(file), std::back_inserter(set.overlays));
-      } else {
-        rules.push_back(std::move(file));
-      }
-    });
-  }
-  // Only now: a rule may use names of files that stand behind its own.
-  for (RuleFile& file : rules) {
-    attempt(set, [&] {
-      replace_shared_names(file, shared);
-      set.rules.push_back(load_rule(std::move(file)));
-    });
-  }
-  return set;
-}
-
-namespace {
 
 constexpr std::string_view kLists = "lists.yaml";
 
@@ -554,27 +370,7 @@ Rulebook load(const std::vector<std::string>& paths, std::string_view today, boo
   return make_rulebook(std::move(rules), std::move(set.overlays), today);
 }
 
-}  // namespace
-
-SharedNames builtin_shared_names() {
-  SharedNames names;
-  for (const EmbeddedRule& file : embedded_rules()) {
-    if (file.path == kLists) load_shared_names(builtin_file(file, false), names);
-  }
-  return names;
-}
-
-Rulebook load_rulebook(const std::vector<std::string>& paths, std::string_view today) {
-  return load(paths, today, false);
-}
-
-Rulebook load_rulebook_with_examples(const std::vector<std::string>& paths) {
-  return load(paths, {}, true);
-}
-
 // Rules joined to a rulebook: which one counts, in which order they are judged, what they share.
-
-namespace {
 
 using RulesById = std::map<std::string, Rule, std::less<>>;
 
@@ -648,6 +444,188 @@ std::string hash_of(const RulesById& rules, const std::vector<Overlay>& overlays
 }
 
 }  // namespace
+
+bool is_rule_id(std::string_view id) {
+  const auto is_part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  return !id.empty() && id.front() != '-' && id.back() != '-' && std::ranges::all_of(id, is_part) &&
+         id.find("--") == id.npos;
+}
+
+std::span<const std::string_view> rule_keys() {
+  static const Names kNames = names_of(kKeys);
+  return kNames;
+}
+
+uint64_t rule_hash(const RuleNode& root) { return hash_node(kFnvBasis, root); }
+
+Rule load_rule(RuleFile file) {
+  RuleLoad load{.names = {.per = Scope::Job, .is_checked = file.builtin}};
+  Rule& rule = load.rule;
+  rule.path = file.path;
+  rule.builtin = file.builtin;
+  rule.hash = file.hash ? *file.hash : rule_hash(file.root);
+  rule.source = std::make_shared<const RuleNode>(std::move(file.root));
+  in_file(rule.path, [&] {
+    read_map(*rule.source, "a rule", kKeys, load);
+    // Built-in rules are read without them where nobody asks.
+    if (!rule.builtin) required(*rule.source, "examples");
+  });
+  return std::move(rule);
+}
+
+Rule load_rule(std::string_view yaml, const std::string& path) {
+  return load_rule(RuleFile{path, read_yaml(yaml, path), false});
+}
+
+std::vector<std::string> find_files(const std::string& path, std::string_view what,
+                                    const Names& endings) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) return {path};
+  if (!fs::is_directory(path, error)) {
+    throw Error(fmt::format("no such file or folder of {}s", what), path);
+  }
+  std::vector<std::string> files;
+  fs::recursive_directory_iterator entry(path, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    const std::string ending = entry->path().extension();
+    if (equals_one_of(ending, endings) && entry->is_regular_file(ignored)) {
+      files.push_back(entry->path());
+    }
+  }
+  if (error) throw Error("the folder cannot be read: " + error.message(), path);
+  if (files.empty()) {
+    throw Error(fmt::format("no {} file (*{}) in this folder", what, endings.front()), path);
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::vector<std::string> find_rule_files(const std::string& path) {
+  return find_files(path, "rule", {".yaml", ".yml"});
+}
+
+RuleFile read_rule_file(const std::string& path) {
+  return {path, read_yaml(read_file(path), path), false};
+}
+
+bool is_shared_names(const RuleNode& root) {
+  return root.find("lists") != nullptr || root.find("conditions") != nullptr;
+}
+
+void load_shared_names(const RuleFile& file, SharedNames& names) {
+  in_file(file.path, [&] {
+    only_keys(file.root, {"lists", "conditions"});
+    Replacement replace{names};
+    for (const std::string_view key : {"lists", "conditions"}) {
+      const RuleNode* named = file.root.find(key);
+      if (named == nullptr) continue;
+      for (const RuleNode::Entry& entry : entries_of(*named, fmt::format("{} by name", key))) {
+        load_named(entry, key == "lists", replace, names);
+      }
+    }
+  });
+}
+
+void replace_shared_names(RuleFile& file, const SharedNames& names) {
+  Replacement replace{names};
+  in_file(file.path, [&] {
+    for (RuleNode::Entry& entry : file.root.entries) {
+      if (entry.key == "message" || entry.key == "examples") continue;
+      replace(entry.value, entry.key == "when");
+    }
+  });
+}
+
+bool is_day(std::string_view text) {
+  const auto parts = split(text, '-');
+  const bool has_form = parts.size() == 3 && parts[0].size() == 4 && parts[1].size() == 2 &&
+                        parts[2].size() == 2 && text.find_first_not_of("0123456789-") == text.npos;
+  if (!has_form) return false;
+  const auto number = [&](size_t i) { return static_cast<int>(parse_int(parts[i]).value_or(0)); };
+  const std::chrono::year_month_day day{std::chrono::year(number(0)),
+                                        std::chrono::month(static_cast<unsigned>(number(1))),
+                                        std::chrono::day(static_cast<unsigned>(number(2)))};
+  return day.ok() && number(0) > 0;
+}
+
+std::string day_of(int64_t seconds) {
+  constexpr int64_t kLatest = 253402300799;  // The end of the year 9999.
+  return fmt::format("{:%F}", fmt::gmtime(std::time_t{std::clamp<int64_t>(seconds, 0, kLatest)}));
+}
+
+bool is_overlay_file(const RuleNode& root) { return root.find("overlay") != nullptr; }
+
+std::vector<Overlay> load_overlays(const RuleFile& file) {
+  std::vector<Overlay> overlays;
+  in_file(file.path, [&] {
+    only_keys(file.root, {"overlay"});
+    for (const RuleNode& entry : items_of(*file.root.find("overlay"), "a list of entries")) {
+      Overlay& overlay = overlays.emplace_back();
+      overlay.path = file.path;
+      overlay.text = flow_text(entry);
+      overlay.where = fmt::format("{}:{}:{}", file.path, entry.place.line, entry.place.column);
+      constexpr std::string_view kEntry = "an entry of an overlay";
+      // What the entry does comes before what is wrong with its other keys, and behind a misspelt
+      // one, which may be this one.
+      entries_of(entry, kEntry);
+      only_keys(entry, names_of(kOverlayKeys));
+      if ((entry.find("suppress") != nullptr) == (entry.find("severity") != nullptr)) {
+        fail_at(entry.place, "an entry has either 'suppress: true' or 'severity'");
+      }
+      read_map(entry, kEntry, kOverlayKeys, overlay);
+    }
+  });
+  return overlays;
+}
+
+RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared) {
+  RuleSet set;
+  std::vector<RuleFile> rules;
+  std::vector<std::string> files;
+  for (const std::string& path : paths)
+    std::ranges::move(find_rule_files(path), std::back_inserter(files));
+  set.files = files.size();
+  for (const std::string& path : files) {
+    attempt(set, [&] {
+      RuleFile file = read_rule_file(path);
+      if (is_shared_names(file.root)) {
+        load_shared_names(file, shared);
+      } else if (is_overlay_file(file.root)) {
+        std::ranges::move(load_overlays(file), std::back_inserter(set.overlays));
+      } else {
+        rules.push_back(std::move(file));
+      }
+    });
+  }
+  // Only now: a rule may use names of files that stand behind its own.
+  for (RuleFile& file : rules) {
+    attempt(set, [&] {
+      replace_shared_names(file, shared);
+      set.rules.push_back(load_rule(std::move(file)));
+    });
+  }
+  return set;
+}
+
+SharedNames builtin_shared_names() {
+  SharedNames names;
+  for (const EmbeddedRule& file : embedded_rules()) {
+    if (file.path == kLists) load_shared_names(builtin_file(file, false), names);
+  }
+  return names;
+}
+
+Rulebook load_rulebook(const std::vector<std::string>& paths, std::string_view today) {
+  return load(paths, today, false);
+}
+
+Rulebook load_rulebook_with_examples(const std::vector<std::string>& paths) {
+  return load(paths, {}, true);
+}
 
 Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays,
                        std::string_view today) {

@@ -32,86 +32,7 @@ std::string examples_block(std::string_view name, const std::vector<Example>& ex
   return out;
 }
 
-}  // namespace
-
-std::map<std::string_view, const Rule*> rules_by_id(const Rulebook& rulebook) {
-  std::map<std::string_view, const Rule*> rules;
-  for (const Rule& rule : rulebook.rules) rules.emplace(rule.id, &rule);
-  return rules;
-}
-
-const Rule& required_rule(const Rulebook& rulebook, std::string_view id) {
-  if (const Rule* rule = find_rule(rulebook, id)) return *rule;
-  throw Error(fmt::format("unknown rule '{}'", id), "rules",
-              hint_for(id, keys_of(rules_by_id(rulebook)), "see 'ncclog rules list'"));
-}
-
-std::string show_rule(const Rulebook& rulebook, std::string_view id, bool source) {
-  using Blocks = std::vector<std::pair<std::string_view, std::vector<std::string>>>;
-  const Rule& rule = required_rule(rulebook, id);
-  const std::string grade = fmt::format("{}, {}, {}", to_string(rule.severity),
-                                        to_string(rule.confidence), to_string(rule.role));
-  const Blocks said = {{"id", {rule.id}},
-                       {"title", {rule.title}},
-                       {"grade", {grade}},
-                       {"message", {rule.source->find("message")->text}},
-                       {"why", {rule.why}},
-                       {"check", rule.check},
-                       {"fix", rule.fix},
-                       {"do not", rule.do_not},
-                       {"references", rule.references},
-                       {"explains", {join(rule.explains, ", ")}},
-                       {"related", {join(rule.related, ", ")}}};
-  std::string out;
-  // What a rule does not say has no line.
-  const auto add = [&out](const Blocks& blocks) {
-    for (const auto& [name, texts] : blocks) {
-      std::string_view label = name;
-      for (const std::string& text : texts) {
-        if (text.empty()) continue;
-        out += fmt::format("{:<12}{}\n", std::exchange(label, ""), printable(text));
-      }
-    }
-  };
-  add(said);
-  if (!source) {
-    const auto most = std::min<size_t>(rule.fires.size(), 1);
-    return out + examples_block("fires on", {rule.fires.begin(), rule.fires.begin() + most});
-  }
-  std::vector<std::string> needs;
-  for (const Fact* need : rule.needs) needs.emplace_back(need->name);
-  add({{"file", {rule.path}},
-       {"per", {rule.per == Scope::Job ? "" : std::string(to_string(rule.per))}},
-       {"judged", {rule.last_resort ? "where no other rule found an error or a warning" : ""}},
-       {"shown", {rule.is_harmless ? "on a screen with -v only" : ""}},
-       {"stands", {rule.tells_end ? "before findings as severe that say nothing of the end" : ""}},
-       {"over", {rule.of_all_runs ? "all runs of the logs together" : ""}},
-       {"cost", {rule.halves_bandwidth ? "at least half of the bandwidth" : ""}},
-       {"needs", {join(needs, ", ")}},
-       {"when", {flow_text(*rule.when.node)}},
-       {"headline", {rule.headline.empty() ? "" : rule.source->find("headline")->text}},
-       {"same ranks", {join(rule.explains_same_ranks, ", ")}},
-       {"witness", {rule.witness}}});
-  return out + examples_block("fires on", rule.fires) + examples_block("quiet on", rule.quiet);
-}
-
-RuleSet check_rules(const std::vector<std::string>& paths) {
-  RuleSet set = read_rule_set(paths, builtin_shared_names());
-  std::ranges::stable_sort(set.problems, {}, &Error::where);
-  if (!set.problems.empty()) return set;
-  Rulebook together = load_rulebook();
-  std::ranges::copy(set.rules, std::back_inserter(together.rules));
-  try {
-    make_rulebook(std::move(together.rules), set.overlays);
-  } catch (const Error& error) {
-    set.problems.push_back(error);
-  }
-  return set;
-}
-
 // Why a rule fired, or why not.
-
-namespace {
 
 std::string process_name(const Job& job, int index) {
   const Process& process = job.processes[index];
@@ -210,43 +131,6 @@ std::pair<Standing, std::string> outcome_of(const Rule& rule, const Explanation&
   return {Standing::DoesNotHold, "It does not hold."};
 }
 
-}  // namespace
-
-/// Of one run, or, for a rule about the runs, of what was read.
-static Explanation explain_of(const Rulebook& rulebook, const Job& job, const Rule& rule) {
-  JobView view(job);
-  const Found found = find_all(rulebook, view);
-  Explanation explanation{.id = rule.id, .title = rule.title, .path = rule.path};
-  for (const Fact* need : open_needs(rule, view)) {
-    explanation.open_needs.push_back(not_judged(*need, view));
-  }
-  for (const auto& [other, finding] : found.findings) {
-    const bool explains = std::ranges::find(finding.explains, rule.id) != finding.explains.end();
-    if (explains && found.findings.contains(rule.id)) explanation.explained_by.push_back(other);
-  }
-  std::ranges::copy_if(found.overlays, std::back_inserter(explanation.overlays),
-                       [&](const OverlayEffect& effect) { return effect.finding.id == rule.id; });
-  explanation.instances = explain_instances(rule, view, found.findings);
-  std::tie(explanation.outcome, explanation.sentence) = outcome_of(rule, explanation, found);
-  return explanation;
-}
-
-Explanation explain(const Rulebook& rulebook, const Job& job, std::string_view id) {
-  const Rule& rule = required_rule(rulebook, id);
-  if (rule.of_all_runs) return explain_of(rulebook, job, rule);
-  const SplitRuns split = split_runs(job);
-  if (split.runs.empty()) return explain_of(rulebook, job, rule);
-  // Of the first run that comes nearest to it.
-  std::vector<Explanation> all;
-  for (const Job& run : split.runs) all.push_back(explain_of(rulebook, run, rule));
-  Explanation& nearest = *std::ranges::min_element(all, {}, &Explanation::outcome);
-  if (nearest.outcome == Standing::Found) return std::move(nearest);
-  Explanation rest = explain_of(rulebook, split.rest, rule);
-  return std::move(rest.outcome == Standing::Found ? rest : nearest);
-}
-
-namespace {
-
 // Is a firing example worth its lines? Two trials that every one must pass.
 //
 //   mutation     without its essential lines the rule is quiet, so the example does show the rule
@@ -326,68 +210,7 @@ std::string kinds_of(const Job& job) {
   return kinds.empty() ? "no line recognised" : fmt::format("events: {}", fmt::join(kinds, ", "));
 }
 
-}  // namespace
-
-RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleReader& reader) {
-  const LineMatcher matcher = make_line_matcher(rulebook);
-  RuleTest result;
-  const auto run = [&](const Rule& rule, const Example& example, bool must_fire) {
-    ++result.examples;
-    const Job job = reader(example.log, matcher);
-    const Diagnosis diagnosis = evaluate(rulebook, job);
-    const Finding* finding = finding_of(diagnosis, rule.id);
-    const bool fires = finding != nullptr;
-    const auto fail = [&](std::string what) {
-      const auto [line, column] = example.place;
-      // An Error's text ends at a NUL, and what a finding says may hold one of the log.
-      result.failures.emplace_back(printable(fmt::format("{} {}", rule.id, what)),
-                                   fmt::format("{}:{}:{}", rule.path, line, column));
-    };
-    if (fires != must_fire) {
-      std::vector<std::string> ids;
-      for (const Finding& found : diagnosis.findings) ids.push_back(found.id);
-      fail(fmt::format("{}; found: {}; {}",
-                       must_fire ? "must fire here, but stays quiet" : "must stay quiet, but fires",
-                       ids.empty() ? "nothing" : join(ids, ", "), kinds_of(job)));
-    }
-    if (!fires || !must_fire) return;
-    const std::string ranks = finding->ranks.empty() ? "none" : ranges_text(finding->ranks);
-    if (!example.ranks.empty() && example.ranks != ranks) {
-      fail(fmt::format("must name the ranks {}, but names {}", example.ranks, ranks));
-    }
-    const std::string headline = headline_of(*finding);
-    const std::string said = headline + "\n" + finding->message;
-    if (said.find(example.says) == std::string::npos) {
-      fail(fmt::format("must say \"{}\", but says: {}", example.says, said));
-    }
-    if (const std::string_view word = empty_word(headline); !word.empty()) {
-      fail(fmt::format("must name names and values in its headline, not \"{}\": {}", word,
-                       headline));
-    }
-    if (headline.ends_with("…")) {
-      fail(fmt::format("must say what happened within {} characters: {}", kMaxHeadline, headline));
-    }
-    const std::vector<std::string> others = unrelated_findings(rulebook, rule, diagnosis);
-    if (!others.empty()) {
-      fail(fmt::format("fires here, but not alone: {}; name them in 'related' if they belong to it",
-                       join(others, ", ")));
-    }
-    if (fires_without_evidence(rulebook, rule, example.log, diagnosis, reader, matcher)) {
-      fail("fires here even without the lines that it quotes");
-    }
-  };
-  for (const Rule& rule : rulebook.rules) {
-    if (only_added && rule.builtin) continue;
-    ++result.rules;
-    for (const Example& example : rule.fires) run(rule, example, true);
-    for (const Example& example : rule.quiet) run(rule, example, false);
-  }
-  return result;
-}
-
 // The beginning of a rule file.
-
-namespace {
 
 /// Texts of JSON are texts of YAML.
 std::string yaml_text(std::string_view text) {
@@ -453,6 +276,171 @@ std::string condition_of(std::string_view line, const Job& job) {
 }
 
 }  // namespace
+
+std::map<std::string_view, const Rule*> rules_by_id(const Rulebook& rulebook) {
+  std::map<std::string_view, const Rule*> rules;
+  for (const Rule& rule : rulebook.rules) rules.emplace(rule.id, &rule);
+  return rules;
+}
+
+const Rule& required_rule(const Rulebook& rulebook, std::string_view id) {
+  if (const Rule* rule = find_rule(rulebook, id)) return *rule;
+  throw Error(fmt::format("unknown rule '{}'", id), "rules",
+              hint_for(id, keys_of(rules_by_id(rulebook)), "see 'ncclog rules list'"));
+}
+
+std::string show_rule(const Rulebook& rulebook, std::string_view id, bool source) {
+  using Blocks = std::vector<std::pair<std::string_view, std::vector<std::string>>>;
+  const Rule& rule = required_rule(rulebook, id);
+  const std::string grade = fmt::format("{}, {}, {}", to_string(rule.severity),
+                                        to_string(rule.confidence), to_string(rule.role));
+  const Blocks said = {{"id", {rule.id}},
+                       {"title", {rule.title}},
+                       {"grade", {grade}},
+                       {"message", {rule.source->find("message")->text}},
+                       {"why", {rule.why}},
+                       {"check", rule.check},
+                       {"fix", rule.fix},
+                       {"do not", rule.do_not},
+                       {"references", rule.references},
+                       {"explains", {join(rule.explains, ", ")}},
+                       {"related", {join(rule.related, ", ")}}};
+  std::string out;
+  // What a rule does not say has no line.
+  const auto add = [&out](const Blocks& blocks) {
+    for (const auto& [name, texts] : blocks) {
+      std::string_view label = name;
+      for (const std::string& text : texts) {
+        if (text.empty()) continue;
+        out += fmt::format("{:<12}{}\n", std::exchange(label, ""), printable(text));
+      }
+    }
+  };
+  add(said);
+  if (!source) {
+    const auto most = std::min<size_t>(rule.fires.size(), 1);
+    return out + examples_block("fires on", {rule.fires.begin(), rule.fires.begin() + most});
+  }
+  std::vector<std::string> needs;
+  for (const Fact* need : rule.needs) needs.emplace_back(need->name);
+  add({{"file", {rule.path}},
+       {"per", {rule.per == Scope::Job ? "" : std::string(to_string(rule.per))}},
+       {"judged", {rule.last_resort ? "where no other rule found an error or a warning" : ""}},
+       {"shown", {rule.is_harmless ? "on a screen with -v only" : ""}},
+       {"stands", {rule.tells_end ? "before findings as severe that say nothing of the end" : ""}},
+       {"over", {rule.of_all_runs ? "all runs of the logs together" : ""}},
+       {"cost", {rule.halves_bandwidth ? "at least half of the bandwidth" : ""}},
+       {"needs", {join(needs, ", ")}},
+       {"when", {flow_text(*rule.when.node)}},
+       {"headline", {rule.headline.empty() ? "" : rule.source->find("headline")->text}},
+       {"same ranks", {join(rule.explains_same_ranks, ", ")}},
+       {"witness", {rule.witness}}});
+  return out + examples_block("fires on", rule.fires) + examples_block("quiet on", rule.quiet);
+}
+
+RuleSet check_rules(const std::vector<std::string>& paths) {
+  RuleSet set = read_rule_set(paths, builtin_shared_names());
+  std::ranges::stable_sort(set.problems, {}, &Error::where);
+  if (!set.problems.empty()) return set;
+  Rulebook together = load_rulebook();
+  std::ranges::copy(set.rules, std::back_inserter(together.rules));
+  try {
+    make_rulebook(std::move(together.rules), set.overlays);
+  } catch (const Error& error) {
+    set.problems.push_back(error);
+  }
+  return set;
+}
+
+/// Of one run, or, for a rule about the runs, of what was read.
+static Explanation explain_of(const Rulebook& rulebook, const Job& job, const Rule& rule) {
+  JobView view(job);
+  const Found found = find_all(rulebook, view);
+  Explanation explanation{.id = rule.id, .title = rule.title, .path = rule.path};
+  for (const Fact* need : open_needs(rule, view)) {
+    explanation.open_needs.push_back(not_judged(*need, view));
+  }
+  for (const auto& [other, finding] : found.findings) {
+    const bool explains = std::ranges::find(finding.explains, rule.id) != finding.explains.end();
+    if (explains && found.findings.contains(rule.id)) explanation.explained_by.push_back(other);
+  }
+  std::ranges::copy_if(found.overlays, std::back_inserter(explanation.overlays),
+                       [&](const OverlayEffect& effect) { return effect.finding.id == rule.id; });
+  explanation.instances = explain_instances(rule, view, found.findings);
+  std::tie(explanation.outcome, explanation.sentence) = outcome_of(rule, explanation, found);
+  return explanation;
+}
+
+Explanation explain(const Rulebook& rulebook, const Job& job, std::string_view id) {
+  const Rule& rule = required_rule(rulebook, id);
+  if (rule.of_all_runs) return explain_of(rulebook, job, rule);
+  const SplitRuns split = split_runs(job);
+  if (split.runs.empty()) return explain_of(rulebook, job, rule);
+  // Of the first run that comes nearest to it.
+  std::vector<Explanation> all;
+  for (const Job& run : split.runs) all.push_back(explain_of(rulebook, run, rule));
+  Explanation& nearest = *std::ranges::min_element(all, {}, &Explanation::outcome);
+  if (nearest.outcome == Standing::Found) return std::move(nearest);
+  Explanation rest = explain_of(rulebook, split.rest, rule);
+  return std::move(rest.outcome == Standing::Found ? rest : nearest);
+}
+
+RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleReader& reader) {
+  const LineMatcher matcher = make_line_matcher(rulebook);
+  RuleTest result;
+  const auto run = [&](const Rule& rule, const Example& example, bool must_fire) {
+    ++result.examples;
+    const Job job = reader(example.log, matcher);
+    const Diagnosis diagnosis = evaluate(rulebook, job);
+    const Finding* finding = finding_of(diagnosis, rule.id);
+    const bool fires = finding != nullptr;
+    const auto fail = [&](std::string what) {
+      const auto [line, column] = example.place;
+      // An Error's text ends at a NUL, and what a finding says may hold one of the log.
+      result.failures.emplace_back(printable(fmt::format("{} {}", rule.id, what)),
+                                   fmt::format("{}:{}:{}", rule.path, line, column));
+    };
+    if (fires != must_fire) {
+      std::vector<std::string> ids;
+      for (const Finding& found : diagnosis.findings) ids.push_back(found.id);
+      fail(fmt::format("{}; found: {}; {}",
+                       must_fire ? "must fire here, but stays quiet" : "must stay quiet, but fires",
+                       ids.empty() ? "nothing" : join(ids, ", "), kinds_of(job)));
+    }
+    if (!fires || !must_fire) return;
+    const std::string ranks = finding->ranks.empty() ? "none" : ranges_text(finding->ranks);
+    if (!example.ranks.empty() && example.ranks != ranks) {
+      fail(fmt::format("must name the ranks {}, but names {}", example.ranks, ranks));
+    }
+    const std::string headline = headline_of(*finding);
+    const std::string said = headline + "\n" + finding->message;
+    if (said.find(example.says) == std::string::npos) {
+      fail(fmt::format("must say \"{}\", but says: {}", example.says, said));
+    }
+    if (const std::string_view word = empty_word(headline); !word.empty()) {
+      fail(fmt::format("must name names and values in its headline, not \"{}\": {}", word,
+                       headline));
+    }
+    if (headline.ends_with("…")) {
+      fail(fmt::format("must say what happened within {} characters: {}", kMaxHeadline, headline));
+    }
+    const std::vector<std::string> others = unrelated_findings(rulebook, rule, diagnosis);
+    if (!others.empty()) {
+      fail(fmt::format("fires here, but not alone: {}; name them in 'related' if they belong to it",
+                       join(others, ", ")));
+    }
+    if (fires_without_evidence(rulebook, rule, example.log, diagnosis, reader, matcher)) {
+      fail("fires here even without the lines that it quotes");
+    }
+  };
+  for (const Rule& rule : rulebook.rules) {
+    if (only_added && rule.builtin) continue;
+    ++result.rules;
+    for (const Example& example : rule.fires) run(rule, example, true);
+    for (const Example& example : rule.quiet) run(rule, example, false);
+  }
+  return result;
+}
 
 std::string new_rule_text(std::string_view id, std::string_view line, const Job& job) {
   if (!is_rule_id(id)) {

@@ -128,42 +128,8 @@ void put_flow(const RuleNode& node, std::string& out) {
   }
 }
 
-}  // namespace
-
-const RuleNode* RuleNode::find(std::string_view key) const {
-  const auto entry = std::ranges::find(entries, key, &Entry::key);
-  return entry == entries.end() ? nullptr : &entry->value;
-}
-
-bool RuleNode::operator==(const RuleNode& other) const {
-  return type == other.type && place == other.place && text == other.text && items == other.items &&
-         entries == other.entries;
-}
-
-std::string write_compact(const RuleNode& node) {
-  std::string bytes;
-  put_node(bytes, node);
-  return bytes;
-}
-
-RuleNode read_compact(std::string_view bytes) {
-  RuleNode node;
-  take_node(bytes, node, 0);
-  if (!bytes.empty()) fail_compact();
-  return node;
-}
-
-std::string flow_text(const RuleNode& node) {
-  std::string text;
-  text.reserve(256);
-  put_flow(node, text);
-  return text;
-}
-
 // From YAML to the tree of a rule file. Anchors and aliases are refused: a rule needs none, and
 // a few of them can stand for more text than there is memory.
-
-namespace {
 
 Place place_of(const YAML::Mark& mark) {
   if (mark.is_null()) return {};
@@ -251,7 +217,50 @@ class TreeBuilder : public YAML::EventHandler {
   bool lacks_value_ = false;  ///< A key of the innermost map was read, and not yet its value.
 };
 
+// Reading a tree strictly: what is not expected is an error with its place.
+
+std::string_view name_of(RuleNode::Type type) {
+  constexpr std::string_view kNames[] = {"nothing", "a text", "a list", "a map"};
+  return kNames[static_cast<size_t>(type)];
+}
+
+[[noreturn]] void fail_type(const RuleNode& node, std::string_view what) {
+  const bool colon = node.type == RuleNode::Type::Map && node.entries.size() == 1;
+  fail_at(node.place, fmt::format("expected {}, found {}", what, name_of(node.type)),
+          colon ? "quote a text that holds ': ', else YAML reads a map" : "");
+}
+
 }  // namespace
+
+const RuleNode* RuleNode::find(std::string_view key) const {
+  const auto entry = std::ranges::find(entries, key, &Entry::key);
+  return entry == entries.end() ? nullptr : &entry->value;
+}
+
+bool RuleNode::operator==(const RuleNode& other) const {
+  return type == other.type && place == other.place && text == other.text && items == other.items &&
+         entries == other.entries;
+}
+
+std::string write_compact(const RuleNode& node) {
+  std::string bytes;
+  put_node(bytes, node);
+  return bytes;
+}
+
+RuleNode read_compact(std::string_view bytes) {
+  RuleNode node;
+  take_node(bytes, node, 0);
+  if (!bytes.empty()) fail_compact();
+  return node;
+}
+
+std::string flow_text(const RuleNode& node) {
+  std::string text;
+  text.reserve(256);
+  put_flow(node, text);
+  return text;
+}
 
 RuleNode read_yaml(std::string_view yaml, const std::string& path) {
   return in_file(path, [&] {
@@ -271,23 +280,6 @@ RuleNode read_yaml(std::string_view yaml, const std::string& path) {
     }
   });
 }
-
-// Reading a tree strictly: what is not expected is an error with its place.
-
-namespace {
-
-std::string_view name_of(RuleNode::Type type) {
-  constexpr std::string_view kNames[] = {"nothing", "a text", "a list", "a map"};
-  return kNames[static_cast<size_t>(type)];
-}
-
-[[noreturn]] void fail_type(const RuleNode& node, std::string_view what) {
-  const bool colon = node.type == RuleNode::Type::Map && node.entries.size() == 1;
-  fail_at(node.place, fmt::format("expected {}, found {}", what, name_of(node.type)),
-          colon ? "quote a text that holds ': ', else YAML reads a map" : "");
-}
-
-}  // namespace
 
 void fail_at(Place place, const std::string& what, const std::string& hint) {
   throw Error(what, fmt::format("{}:{}", place.line, place.column), hint);

@@ -67,50 +67,7 @@ const Job& planned_run(const SplitRuns& split, const Diagnosis& diagnosis,
                                    [](const Job& run) { return covered_members(run).size(); });
 }
 
-}  // namespace
-
-MadePlan make_plan(const PlanRequest& request, Console& console) {
-  const std::vector<std::string> inputs = wanted_inputs(request.input);
-  if (std::ranges::find(inputs, "-") != inputs.end()) {
-    throw Error("standard input can be read once, and a plan takes two readings", "replay plan",
-                "save the log to a file first");
-  }
-  const AnalyzedLogs logs =
-      analyze_logs({.input = request.input, .rules = request.rules}, console.progress);
-  const Job& read = logs.report.job;
-  const Diagnosis& diagnosis = logs.report.diagnosis;
-  const std::vector<Suspicion> suspicions = suspicions_of(diagnosis);
-  const auto tested = [&] { return choose_suspicion(suspicions, request.options.finding); };
-  const SplitRuns split = split_runs(read);
-  // Ranks of several runs make no plan together.
-  if (split.runs.empty() && read.runs > 1) {
-    throw Error(fmt::format("the logs hold {} runs that cannot be taken apart", read.runs),
-                "replay plan", "name the logs of one run");
-  }
-  const Job& job = split.runs.empty() ? read : planned_run(split, diagnosis, tested());
-  const PlanSource source{job, suspicions, request.input.paths, read.runs};
-  const std::vector<Membership> members = covered_members(job);
-  if (members.empty() && dumps_hold_calls(job)) {
-    return {plan_of_dumps(source, request.options), exit_status(read)};
-  }
-  refuse_unknown_calls(job, members, suspicions);
-  static_cast<void>(tested());  // A finding that is misspelt is not worth a second reading.
-  CallRecorder recorder(job, call_windows(job, members, request.options.last));
-  const EventTaker taker = {
-      [&](const WalkedEvent& walked) {
-        recorder.add(walked.event);
-        return true;
-      },
-      [](std::string_view, const FlightRecorderDump&, size_t) { return true; }};
-  MadePlan made;
-  made.status = walk_events(logs.read.inputs, taker, console);
-  made.plan = build_plan(source, recorder.take(), request.options);
-  return made;
-}
-
 // A result where it belongs: words for people, a file, an exit status, a place in the report.
-
-namespace {
 
 /// "reproduced-hypothesis (likely)".
 std::string kind_text(const ReplayVerdict& verdict) {
@@ -196,54 +153,6 @@ std::string machine_text(const ReplayOutcome& outcome) {
   return join(parts, ", ");
 }
 
-}  // namespace
-
-std::string replay_headline(const ReplayResult& result, const TextStyle& style) {
-  const ReplayVerdict& verdict = result.verdict;
-  const Tone tone = tone_of(to_string(verdict.kind), Tone::Strong);
-  return fmt::format("{}: {}\n", paint(kind_text(verdict), tone, style),
-                     printable(verdict.headline));
-}
-
-Document replay_document(const ReplayResult& result) {
-  const ReplayVerdict& verdict = result.verdict;
-  Document document{{{.heading = kind_text(verdict), .blocks = {Paragraph{verdict.headline, 1}}}}};
-  add_points(document, "Runs", verdict.runs);
-  add_table(document, "By setting", variations(result));
-  add_table(document, "Times", times(result));
-  add_points(document, "By times", time_comparisons(result.timings));
-  // What was as recorded is told in one paragraph: it is what readers expect.
-  add_text(document, "As recorded", join(verdict.held, "; "));
-  add_points(document, "Not as recorded", verdict.changed);
-  add_points(document, "What this cannot show", verdict.limits);
-  add_points(document, "Do not conclude", verdict.must_not_conclude);
-  add_points(document, "Next", verdict.next);
-  add_text(document, "Replayed on", machine_text(result.outcome));
-  return document;
-}
-
-void tell_replay(const ReplayResult& result, const std::string& path, Console& console) {
-  const std::string text = write_result(result);
-  if (path == kStandardOutput) {
-    console.out += text;
-    return;
-  }
-  if (!path.empty()) write_output_file(path, text);
-  const TextStyle style = console.style(ColorChoice::Auto);
-  console.out +=
-      console.quiet ? replay_headline(result, style) : render_text(replay_document(result), style);
-  if (!path.empty()) console.err += fmt::format("wrote {}\n", printable(path));
-}
-
-ExitStatus status_of(ReplayVerdictKind kind) {
-  using enum ReplayVerdictKind;
-  if (kind == ReproducedHypothesis || kind == CleanWithoutDefect) return ExitStatus::Fine;
-  if (kind == ReproducedFault || kind == NotReproduced) return ExitStatus::Findings;
-  return kind == Refused ? ExitStatus::CannotDo : ExitStatus::Partial;
-}
-
-namespace {
-
 /// Why the result is of other logs; empty: nothing speaks against these. The Flight Recorder's
 /// dumps, of which plans can be made, too, may name a communicator that no log does.
 std::string why_unfit(const Report& report, const ReplayResult& result) {
@@ -263,38 +172,8 @@ std::string why_unfit(const Report& report, const ReplayResult& result) {
   return {};
 }
 
-}  // namespace
-
-ReplayResult load_replay_result(const std::string& path) {
-  return parse_result(read_file_up_to(path, kMaxReplayText), path);
-}
-
-ReplaySummary join_replay(const Report& report, const ReplayResult& result,
-                          const std::string& path) {
-  const ReplayVerdict& verdict = result.verdict;
-  ReplaySummary replay;
-  replay.file = path;
-  replay.unfit = why_unfit(report, result);
-  replay.finding = result.hypothesis.finding;
-  replay.kind = to_string(verdict.kind);
-  if (verdict.confidence) replay.confidence = to_string(*verdict.confidence);
-  replay.headline = verdict.headline;
-  replay.machine = gpus_phrase(result.outcome);
-  if (!result.outcome.nccl_version.empty()) {
-    replay.machine +=
-        (replay.machine.empty() ? "" : ", ") + ("NCCL " + result.outcome.nccl_version);
-  }
-  replay.runs = verdict.runs;
-  replay.changed = verdict.changed;
-  replay.limits = verdict.limits;
-  replay.must_not_conclude = verdict.must_not_conclude;
-  return replay;
-}
-
 // ncclog replay plan PATH… [-o PLAN] [--last N] [--only failing] [--gpus N] [--finding ID]
 //                          [--outcome WORD] [--nccl-tests]
-
-namespace {
 
 int recorded_rank(const ReplayPlan& plan, int rank) { return plan.ranks[rank].recorded_rank; }
 
@@ -478,6 +357,115 @@ void declare_judge(CommandRow& command) {
 }
 
 }  // namespace
+
+MadePlan make_plan(const PlanRequest& request, Console& console) {
+  const std::vector<std::string> inputs = wanted_inputs(request.input);
+  if (std::ranges::find(inputs, "-") != inputs.end()) {
+    throw Error("standard input can be read once, and a plan takes two readings", "replay plan",
+                "save the log to a file first");
+  }
+  const AnalyzedLogs logs =
+      analyze_logs({.input = request.input, .rules = request.rules}, console.progress);
+  const Job& read = logs.report.job;
+  const Diagnosis& diagnosis = logs.report.diagnosis;
+  const std::vector<Suspicion> suspicions = suspicions_of(diagnosis);
+  const auto tested = [&] { return choose_suspicion(suspicions, request.options.finding); };
+  const SplitRuns split = split_runs(read);
+  // Ranks of several runs make no plan together.
+  if (split.runs.empty() && read.runs > 1) {
+    throw Error(fmt::format("the logs hold {} runs that cannot be taken apart", read.runs),
+                "replay plan", "name the logs of one run");
+  }
+  const Job& job = split.runs.empty() ? read : planned_run(split, diagnosis, tested());
+  const PlanSource source{job, suspicions, request.input.paths, read.runs};
+  const std::vector<Membership> members = covered_members(job);
+  if (members.empty() && dumps_hold_calls(job)) {
+    return {plan_of_dumps(source, request.options), exit_status(read)};
+  }
+  refuse_unknown_calls(job, members, suspicions);
+  static_cast<void>(tested());  // A finding that is misspelt is not worth a second reading.
+  CallRecorder recorder(job, call_windows(job, members, request.options.last));
+  const EventTaker taker = {
+      [&](const WalkedEvent& walked) {
+        recorder.add(walked.event);
+        return true;
+      },
+      [](std::string_view, const FlightRecorderDump&, size_t) { return true; }};
+  MadePlan made;
+  made.status = walk_events(logs.read.inputs, taker, console);
+  made.plan = build_plan(source, recorder.take(), request.options);
+  return made;
+}
+
+std::string replay_headline(const ReplayResult& result, const TextStyle& style) {
+  const ReplayVerdict& verdict = result.verdict;
+  const Tone tone = tone_of(to_string(verdict.kind), Tone::Strong);
+  return fmt::format("{}: {}\n", paint(kind_text(verdict), tone, style),
+                     printable(verdict.headline));
+}
+
+Document replay_document(const ReplayResult& result) {
+  const ReplayVerdict& verdict = result.verdict;
+  Document document{{{.heading = kind_text(verdict), .blocks = {Paragraph{verdict.headline, 1}}}}};
+  add_points(document, "Runs", verdict.runs);
+  add_table(document, "By setting", variations(result));
+  add_table(document, "Times", times(result));
+  add_points(document, "By times", time_comparisons(result.timings));
+  // What was as recorded is told in one paragraph: it is what readers expect.
+  add_text(document, "As recorded", join(verdict.held, "; "));
+  add_points(document, "Not as recorded", verdict.changed);
+  add_points(document, "What this cannot show", verdict.limits);
+  add_points(document, "Do not conclude", verdict.must_not_conclude);
+  add_points(document, "Next", verdict.next);
+  add_text(document, "Replayed on", machine_text(result.outcome));
+  return document;
+}
+
+void tell_replay(const ReplayResult& result, const std::string& path, Console& console) {
+  const std::string text = write_result(result);
+  if (path == kStandardOutput) {
+    console.out += text;
+    return;
+  }
+  if (!path.empty()) write_output_file(path, text);
+  const TextStyle style = console.style(ColorChoice::Auto);
+  console.out +=
+      console.quiet ? replay_headline(result, style) : render_text(replay_document(result), style);
+  if (!path.empty()) console.err += fmt::format("wrote {}\n", printable(path));
+}
+
+ExitStatus status_of(ReplayVerdictKind kind) {
+  using enum ReplayVerdictKind;
+  if (kind == ReproducedHypothesis || kind == CleanWithoutDefect) return ExitStatus::Fine;
+  if (kind == ReproducedFault || kind == NotReproduced) return ExitStatus::Findings;
+  return kind == Refused ? ExitStatus::CannotDo : ExitStatus::Partial;
+}
+
+ReplayResult load_replay_result(const std::string& path) {
+  return parse_result(read_file_up_to(path, kMaxReplayText), path);
+}
+
+ReplaySummary join_replay(const Report& report, const ReplayResult& result,
+                          const std::string& path) {
+  const ReplayVerdict& verdict = result.verdict;
+  ReplaySummary replay;
+  replay.file = path;
+  replay.unfit = why_unfit(report, result);
+  replay.finding = result.hypothesis.finding;
+  replay.kind = to_string(verdict.kind);
+  if (verdict.confidence) replay.confidence = to_string(*verdict.confidence);
+  replay.headline = verdict.headline;
+  replay.machine = gpus_phrase(result.outcome);
+  if (!result.outcome.nccl_version.empty()) {
+    replay.machine +=
+        (replay.machine.empty() ? "" : ", ") + ("NCCL " + result.outcome.nccl_version);
+  }
+  replay.runs = verdict.runs;
+  replay.changed = verdict.changed;
+  replay.limits = verdict.limits;
+  replay.must_not_conclude = verdict.must_not_conclude;
+  return replay;
+}
 
 void declare_replay(CommandRow& command) {
   declare_plan(

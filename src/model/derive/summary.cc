@@ -205,25 +205,12 @@ std::optional<int> count_ranks(const Job& job) {
   return is_whole ? std::optional(*named.rbegin() + 1) : std::nullopt;
 }
 
-}  // namespace
-
-int told_nranks(const Job& job) { return job.answers.of<&find_told_nranks>(job); }
-
-void build_summary(Job& job) {
-  build_environment(job);
-  build_versions(job);
-  build_hosts(job);
-  job.nranks = count_ranks(job);
-}
-
 // Which lines of nccl-tests belong to one run?
 //
 //   version, program, settings, ranks, headings, rows, sums, end: a run's lines come in this order.
 //
 // A line that belongs before what was read last begins the next run. Lines of other programs may
 // stand between; what two processes print into one file without prefixes cannot be told apart.
-
-namespace {
 
 /// In the order in which a run prints them. The program's name stands at both ends.
 constexpr uint16_t kParts[] = {kKindIndex<NcclTestsVersion>,   kKindIndex<NcclTestsProgram>,
@@ -418,26 +405,10 @@ std::vector<NcclTestsRun> runs_of(const SpeakerLog& log) {
   return by_ranks;
 }
 
-}  // namespace
-
-void build_nccl_tests(Job& job) {
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    for (const size_t log : job.processes[p].logs) {
-      for (NcclTestsRun& run : runs_of(job.logs[log])) {
-        run.process = static_cast<int>(p);
-        job.nccl_tests.push_back(std::move(run));
-      }
-    }
-  }
-  std::ranges::stable_sort(job.nccl_tests, {}, &NcclTestsRun::first);
-}
-
 // Whose dump is this? A dump names a rank of PyTorch; the log names processes by NCCL's ranks.
 //
 // The two are the same number where the job's largest communicator is as large as the dump's
 // largest group, the world: both are then made by all ranks in the same order.
-
-namespace {
 
 int process_of(const Job& job, const FlightRecorderDump& dump) {
   size_t world = 0;
@@ -445,15 +416,6 @@ int process_of(const Job& job, const FlightRecorderDump& dump) {
   if (dump.rank < 0 || world == 0 || job.communicators.empty()) return -1;
   const bool is_world = std::cmp_equal(job.communicators.front().nranks, world);
   return is_world ? process_of_rank(job, dump.rank) : -1;
-}
-
-}  // namespace
-
-void build_flight_recorders(Job& job) {
-  for (FlightRecorderDump& dump : job.flight_recorders) dump.process = process_of(job, dump);
-  std::ranges::stable_sort(job.flight_recorders, {}, [](const FlightRecorderDump& dump) {
-    return std::tuple(dump.rank < 0, dump.rank);
-  });
 }
 
 // Puts the lines of ncclras answers together.
@@ -464,8 +426,6 @@ void build_flight_recorders(Job& job) {
 //
 // An answer may stand alone in a file or among the lines of a log; people also quote a part of one,
 // and several parts in a row: what an answer says once begins the next one where it comes again.
-
-namespace {
 
 /// What sets ranks apart, from whichever field a line has: "6649", "0", "INIT", "System error".
 template <typename Said>
@@ -663,6 +623,34 @@ class RasTextReader {
 };
 
 }  // namespace
+
+int told_nranks(const Job& job) { return job.answers.of<&find_told_nranks>(job); }
+
+void build_summary(Job& job) {
+  build_environment(job);
+  build_versions(job);
+  build_hosts(job);
+  job.nranks = count_ranks(job);
+}
+
+void build_nccl_tests(Job& job) {
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    for (const size_t log : job.processes[p].logs) {
+      for (NcclTestsRun& run : runs_of(job.logs[log])) {
+        run.process = static_cast<int>(p);
+        job.nccl_tests.push_back(std::move(run));
+      }
+    }
+  }
+  std::ranges::stable_sort(job.nccl_tests, {}, &NcclTestsRun::first);
+}
+
+void build_flight_recorders(Job& job) {
+  for (FlightRecorderDump& dump : job.flight_recorders) dump.process = process_of(job, dump);
+  std::ranges::stable_sort(job.flight_recorders, {}, [](const FlightRecorderDump& dump) {
+    return std::tuple(dump.rank < 0, dump.rank);
+  });
+}
 
 std::vector<RasReport> read_ras_text(const std::deque<OwnedRecord>& lines) {
   RasTextReader reader;

@@ -39,55 +39,6 @@ bool tells_of_inits(const SpeakerLog& log) {
   });
 }
 
-}  // namespace
-
-bool failed_before_calls(const Job& job) {
-  if (!has_failed(job) || !job.flight_recorders.empty()) return false;
-  // What was left out may have been a call, and work that timed out was one.
-  if (job.losses.count(Loss::LineLeftOut) > 0 || !timed_out_work(job).empty()) return false;
-  const auto was_complete = [](const CommSegment& segment) {
-    return segment.completed.line != 0 || segment.calls->total + segment.traces->total > 0 ||
-           segment.end == CommFate::Destroyed;
-  };
-  const bool ever_complete = std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
-    return std::ranges::any_of(log.comms.all, was_complete);
-  });
-  bool told = false;
-  for (const Process& process : job.processes) {
-    if (!process.has_nccl) continue;
-    if (process.cut || process.torn) return false;
-    if (process.pid < 0) continue;  // Lines without a header, such as the version's.
-    if (std::ranges::none_of(process.logs,
-                             [&](size_t log) { return tells_of_inits(job.logs[log]); })) {
-      return false;
-    }
-    told = true;
-  }
-  return told && !ever_complete;
-}
-
-void refuse_unknown_calls(const Job& job, const std::vector<Membership>& members,
-                          const std::vector<Suspicion>& suspicions) {
-  if (!members.empty()) return;
-  if (std::ranges::none_of(job.processes, &Process::has_nccl)) refuse_plan("no-nccl");
-  if (failed_before_calls(job)) {
-    const auto reason = std::ranges::find(suspicions, true, &Suspicion::is_testable);
-    refuse_plan("before-calls",
-                {{"why", reason == suspicions.end()
-                             ? ""
-                             : fmt::format(": {} [{}]", printable(reason->title), reason->id)}});
-  }
-  const bool prints_calls = std::ranges::any_of(job.logs, [](const auto& log) {
-    return log.calls->tape.total() + log.traces->tape.total() > 0;
-  });
-  if (!prints_calls) refuse_plan("no-calls");
-  const size_t callers = numbered_callers(job);
-  if (callers == 0) refuse_plan("no-ranks");
-  refuse_plan("few-callers", {{"callers", std::to_string(callers)}});
-}
-
-namespace {
-
 /// Where the rank's own part stands in the larger buffer, in bytes.
 uint64_t own_part(const RecordedCall& call, int rank) {
   const auto size = static_cast<uint64_t>(datatype_bytes(call.call.datatype).value_or(0));
@@ -168,34 +119,6 @@ std::set<int> counting_communicators(const RecordedCalls& recorded, const PlanSe
   }
   return counting;
 }
-
-}  // namespace
-
-bool can_be_planned(const CallSignature& call) {
-  return is_replayable(call.op.view()) && call.count >= 0 && datatype_bytes(call.datatype) &&
-         (!is_reduction(call.op.view()) || call.redop >= 0) &&
-         ((!has_root(call.op.view()) && !is_message(call.op.view())) || call.root >= 0);
-}
-
-PlannedCall planned_call(const Job& job, const PlanSeats& seats, const RecordedCall& call) {
-  const std::string_view op = call.call.op.view();
-  PlannedCall planned;
-  planned.communicator = seats.place_of(call.by.communicator);
-  planned.index = call.index;
-  planned.op = op;
-  planned.count = call.call.count;
-  planned.datatype = call.call.datatype;
-  planned.redop = is_reduction(op) ? comparable(call.call).redop : 0;
-  const bool is_rooted = has_root(op) || is_message(op);
-  planned.root =
-      is_rooted ? std::max(0, seats.number_of(call.by.communicator, call.call.root)) : -1;
-  planned.in_place = is_in_place(call, rank_of(job, call.by).rank);
-  planned.send_offset = offset_of(call.sendbuff, call.call.datatype);
-  planned.recv_offset = offset_of(call.recvbuff, call.call.datatype);
-  return planned;
-}
-
-namespace {
 
 /// Adds the calls of all seats to the plan's ranks, in the order of their lines.
 void add_recorded_calls(const Job& job, const RecordedCalls& recorded, const PlanSeats& seats,
@@ -441,6 +364,75 @@ PlanMaking make_calls(const Job& job, const RecordedCalls& recorded, const PlanS
 }
 
 }  // namespace
+
+bool failed_before_calls(const Job& job) {
+  if (!has_failed(job) || !job.flight_recorders.empty()) return false;
+  // What was left out may have been a call, and work that timed out was one.
+  if (job.losses.count(Loss::LineLeftOut) > 0 || !timed_out_work(job).empty()) return false;
+  const auto was_complete = [](const CommSegment& segment) {
+    return segment.completed.line != 0 || segment.calls->total + segment.traces->total > 0 ||
+           segment.end == CommFate::Destroyed;
+  };
+  const bool ever_complete = std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
+    return std::ranges::any_of(log.comms.all, was_complete);
+  });
+  bool told = false;
+  for (const Process& process : job.processes) {
+    if (!process.has_nccl) continue;
+    if (process.cut || process.torn) return false;
+    if (process.pid < 0) continue;  // Lines without a header, such as the version's.
+    if (std::ranges::none_of(process.logs,
+                             [&](size_t log) { return tells_of_inits(job.logs[log]); })) {
+      return false;
+    }
+    told = true;
+  }
+  return told && !ever_complete;
+}
+
+void refuse_unknown_calls(const Job& job, const std::vector<Membership>& members,
+                          const std::vector<Suspicion>& suspicions) {
+  if (!members.empty()) return;
+  if (std::ranges::none_of(job.processes, &Process::has_nccl)) refuse_plan("no-nccl");
+  if (failed_before_calls(job)) {
+    const auto reason = std::ranges::find(suspicions, true, &Suspicion::is_testable);
+    refuse_plan("before-calls",
+                {{"why", reason == suspicions.end()
+                             ? ""
+                             : fmt::format(": {} [{}]", printable(reason->title), reason->id)}});
+  }
+  const bool prints_calls = std::ranges::any_of(job.logs, [](const auto& log) {
+    return log.calls->tape.total() + log.traces->tape.total() > 0;
+  });
+  if (!prints_calls) refuse_plan("no-calls");
+  const size_t callers = numbered_callers(job);
+  if (callers == 0) refuse_plan("no-ranks");
+  refuse_plan("few-callers", {{"callers", std::to_string(callers)}});
+}
+
+bool can_be_planned(const CallSignature& call) {
+  return is_replayable(call.op.view()) && call.count >= 0 && datatype_bytes(call.datatype) &&
+         (!is_reduction(call.op.view()) || call.redop >= 0) &&
+         ((!has_root(call.op.view()) && !is_message(call.op.view())) || call.root >= 0);
+}
+
+PlannedCall planned_call(const Job& job, const PlanSeats& seats, const RecordedCall& call) {
+  const std::string_view op = call.call.op.view();
+  PlannedCall planned;
+  planned.communicator = seats.place_of(call.by.communicator);
+  planned.index = call.index;
+  planned.op = op;
+  planned.count = call.call.count;
+  planned.datatype = call.call.datatype;
+  planned.redop = is_reduction(op) ? comparable(call.call).redop : 0;
+  const bool is_rooted = has_root(op) || is_message(op);
+  planned.root =
+      is_rooted ? std::max(0, seats.number_of(call.by.communicator, call.call.root)) : -1;
+  planned.in_place = is_in_place(call, rank_of(job, call.by).rank);
+  planned.send_offset = offset_of(call.sendbuff, call.call.datatype);
+  planned.recv_offset = offset_of(call.recvbuff, call.call.datatype);
+  return planned;
+}
 
 Suspicion choose_suspicion(const std::vector<Suspicion>& suspicions, const std::string& id) {
   if (id.empty()) {

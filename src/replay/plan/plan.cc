@@ -147,38 +147,6 @@ BufferPlace place_call(const ReplayPlan& plan, int rank, const PlannedCall& call
   return place;
 }
 
-}  // namespace
-
-size_t group_end(std::span<const PlannedCall> calls, size_t at) {
-  size_t end = at + 1;
-  if (calls[at].group < 0) return end;
-  while (end < calls.size() && calls[end].group == calls[at].group) ++end;
-  return end;
-}
-
-BufferLayout lay_out_buffers(const ReplayPlan& plan, int rank, std::span<const PlannedCall> calls) {
-  BufferLayout layout;
-  layout.calls.resize(calls.size());
-  for (size_t at = 0; at < calls.size();) {
-    std::vector<BufferSizes> taken(layout.streams.size());
-    const size_t end = group_end(calls, at);
-    for (; at < end; ++at) {
-      const size_t stream = static_cast<size_t>(calls[at].stream);
-      taken.resize(std::max(taken.size(), stream + 1));
-      layout.calls[at] = place_call(plan, rank, calls[at], taken[stream]);
-    }
-    layout.streams.resize(taken.size());
-    for (size_t i = 0; i < taken.size(); ++i) {
-      BufferSizes& arenas = layout.streams[i];
-      arenas.send = std::max(arenas.send, taken[i].send);
-      arenas.receive = std::max(arenas.receive, taken[i].receive);
-    }
-  }
-  return layout;
-}
-
-namespace {
-
 constexpr int64_t kMiB = int64_t{1} << 20;
 /// What a process of CUDA 12 or 13 with NCCL's kernels takes before the first communicator.
 constexpr int64_t kContext = 600 * kMiB;
@@ -222,52 +190,6 @@ int64_t nccl_bytes(const ReplayPlan& plan, int rank) {
   }
   return bytes;
 }
-
-}  // namespace
-
-int64_t ReplayCost::bytes() const { return add(buffers, nccl); }
-
-ReplayCost replay_cost(const ReplayPlan& plan) {
-  ReplayCost most;
-  for (int r = 0; r < static_cast<int>(plan.ranks.size()); ++r) {
-    const int64_t buffers =
-        std::max(buffers_of(plan, r, MadeIn::Clean), buffers_of(plan, r, MadeIn::Defect));
-    const ReplayCost cost{buffers, nccl_bytes(plan, r)};
-    if (cost.bytes() > most.bytes()) most = cost;
-  }
-  return most;
-}
-
-ReplayDeadlines with_deadline(ReplayDeadlines planned, int seconds) {
-  if (seconds > 0) planned.enqueue = planned.completion = planned.teardown = seconds;
-  return planned;
-}
-
-int timing_seconds(int time_runs) {
-  // Two seconds for each run, five minutes at most.
-  constexpr int kMost = 300;
-  return std::min(std::max(time_runs, 0), kMost / 2) * 2;
-}
-
-int64_t longest_seconds(const ReplayDeadlines& deadlines, int runs) {
-  const int64_t phases = int64_t{deadlines.start} + deadlines.init + deadlines.enqueue +
-                         deadlines.completion + deadlines.teardown;
-  return runs * (phases + kGraceSeconds);
-}
-
-double to_gib(int64_t bytes) { return static_cast<double>(bytes) / (int64_t{1} << 30); }
-
-int runs_of(const ReplayPlan& plan) { return has_defect(plan) ? 2 : 1; }
-
-std::string cost_words(const ReplayPlan& plan, int runs) {
-  const double gib = to_gib(replay_cost(plan).bytes());
-  const int64_t seconds = longest_seconds(plan.deadlines, runs);
-  return fmt::format("{} GPU{} with about {:.1f} GiB free on each, and at most {} min {} s",
-                     plan.ranks.size(), plan.ranks.size() == 1 ? "" : "s", gib, seconds / 60,
-                     seconds % 60);
-}
-
-namespace {
 
 constexpr size_t kMostShapes = 8;
 /// By ncclDataType_t, as its flag -d wants them.
@@ -375,27 +297,7 @@ std::string lines_of(const ReplayPlan& plan, const PlannedCall& call) {
   return text + fmt::format(" -g {} -n 20 -w 5 -c 1\n", nranks);
 }
 
-}  // namespace
-
-std::string nccl_tests_lines(const ReplayPlan& plan) {
-  // What none of the lines can show.
-  std::string text =
-      "# One process holds all GPUs, on one host: add -t, or mpirun, as the job was laid out.\n"
-      "# All ranks make this call alone, over and over: its order among others, groups,\n"
-      "# streams and offsets of buffers are not as recorded. Messages go around a ring of all\n"
-      "# ranks, the job's own reductions are sums, and of a buffer for all ranks each rank's part\n"
-      "# is rounded down to 16 bytes.\n";
-  if (has_defect(plan)) {
-    text += "# No rank of nccl-tests departs from the others: the defect itself cannot be shown.\n";
-  }
-  text += settings_remarks(plan);
-  for (const PlannedCall* call : measured_calls(plan)) text += "\n" + lines_of(plan, *call);
-  return text;
-}
-
 // Plans and their like as JSON.
-
-namespace {
 
 constexpr size_t kColumns = 100;
 
@@ -461,6 +363,92 @@ std::string_view type_of(const ReadJson& value) {
 }
 
 }  // namespace
+
+size_t group_end(std::span<const PlannedCall> calls, size_t at) {
+  size_t end = at + 1;
+  if (calls[at].group < 0) return end;
+  while (end < calls.size() && calls[end].group == calls[at].group) ++end;
+  return end;
+}
+
+BufferLayout lay_out_buffers(const ReplayPlan& plan, int rank, std::span<const PlannedCall> calls) {
+  BufferLayout layout;
+  layout.calls.resize(calls.size());
+  for (size_t at = 0; at < calls.size();) {
+    std::vector<BufferSizes> taken(layout.streams.size());
+    const size_t end = group_end(calls, at);
+    for (; at < end; ++at) {
+      const size_t stream = static_cast<size_t>(calls[at].stream);
+      taken.resize(std::max(taken.size(), stream + 1));
+      layout.calls[at] = place_call(plan, rank, calls[at], taken[stream]);
+    }
+    layout.streams.resize(taken.size());
+    for (size_t i = 0; i < taken.size(); ++i) {
+      BufferSizes& arenas = layout.streams[i];
+      arenas.send = std::max(arenas.send, taken[i].send);
+      arenas.receive = std::max(arenas.receive, taken[i].receive);
+    }
+  }
+  return layout;
+}
+
+int64_t ReplayCost::bytes() const { return add(buffers, nccl); }
+
+ReplayCost replay_cost(const ReplayPlan& plan) {
+  ReplayCost most;
+  for (int r = 0; r < static_cast<int>(plan.ranks.size()); ++r) {
+    const int64_t buffers =
+        std::max(buffers_of(plan, r, MadeIn::Clean), buffers_of(plan, r, MadeIn::Defect));
+    const ReplayCost cost{buffers, nccl_bytes(plan, r)};
+    if (cost.bytes() > most.bytes()) most = cost;
+  }
+  return most;
+}
+
+ReplayDeadlines with_deadline(ReplayDeadlines planned, int seconds) {
+  if (seconds > 0) planned.enqueue = planned.completion = planned.teardown = seconds;
+  return planned;
+}
+
+int timing_seconds(int time_runs) {
+  // Two seconds for each run, five minutes at most.
+  constexpr int kMost = 300;
+  return std::min(std::max(time_runs, 0), kMost / 2) * 2;
+}
+
+int64_t longest_seconds(const ReplayDeadlines& deadlines, int runs) {
+  const int64_t phases = int64_t{deadlines.start} + deadlines.init + deadlines.enqueue +
+                         deadlines.completion + deadlines.teardown;
+  return runs * (phases + kGraceSeconds);
+}
+
+double to_gib(int64_t bytes) { return static_cast<double>(bytes) / (int64_t{1} << 30); }
+
+int runs_of(const ReplayPlan& plan) { return has_defect(plan) ? 2 : 1; }
+
+std::string cost_words(const ReplayPlan& plan, int runs) {
+  const double gib = to_gib(replay_cost(plan).bytes());
+  const int64_t seconds = longest_seconds(plan.deadlines, runs);
+  return fmt::format("{} GPU{} with about {:.1f} GiB free on each, and at most {} min {} s",
+                     plan.ranks.size(), plan.ranks.size() == 1 ? "" : "s", gib, seconds / 60,
+                     seconds % 60);
+}
+
+std::string nccl_tests_lines(const ReplayPlan& plan) {
+  // What none of the lines can show.
+  std::string text =
+      "# One process holds all GPUs, on one host: add -t, or mpirun, as the job was laid out.\n"
+      "# All ranks make this call alone, over and over: its order among others, groups,\n"
+      "# streams and offsets of buffers are not as recorded. Messages go around a ring of all\n"
+      "# ranks, the job's own reductions are sums, and of a buffer for all ranks each rank's part\n"
+      "# is rounded down to 16 bytes.\n";
+  if (has_defect(plan)) {
+    text += "# No rank of nccl-tests departs from the others: the defect itself cannot be shown.\n";
+  }
+  text += settings_remarks(plan);
+  for (const PlannedCall* call : measured_calls(plan)) text += "\n" + lines_of(plan, *call);
+  return text;
+}
 
 JsonPlace JsonPlace::at(std::string_view key, const ReadJson& member) const {
   return {member, source, path + (path.empty() ? "" : ".") + printable(key)};

@@ -89,41 +89,6 @@ void add_communicator(const Job& job, Members begin, Members end, uint64_t last,
   }
 }
 
-}  // namespace
-
-const CommRank& rank_of(const Job& job, const Membership& member) {
-  return job.communicators[member.communicator].ranks[member.member];
-}
-
-std::vector<Membership> covered_members(const Job& job) {
-  for (const CallCoverage wanted : {CallCoverage::Counted, CallCoverage::AtLeast}) {
-    auto members = members_with(job, [&](const Communicator& comm, const CommRank& rank) {
-      return call_coverage(job, comm, rank) == wanted;
-    });
-    if (std::ranges::any_of(members, [&](const Membership& member) {
-          return made_calls(job, rank_of(job, member));
-        })) {
-      return members;
-    }
-  }
-  return members_with(
-      job, [&](const Communicator&, const CommRank& rank) { return made_calls(job, rank); });
-}
-
-CallWindows call_windows(const Job& job, const std::vector<Membership>& members, uint64_t last) {
-  CallWindows windows;
-  for (auto begin = members.begin(); begin != members.end();) {
-    const auto end = std::find_if(begin, members.end(), [&](const Membership& member) {
-      return member.communicator != begin->communicator;
-    });
-    add_communicator(job, begin, end, last, windows);
-    begin = end;
-  }
-  return windows;
-}
-
-namespace {
-
 // Seats.
 
 /// Processes that hold several ranks of one communicator.
@@ -177,7 +142,67 @@ int recorded_rank(const Job& job, const Seat& seat, const std::vector<Membership
   return seat.cuda_dev >= 0 ? -1 : job.processes[seat.process].rank;
 }
 
+// The calls, by their lines.
+
+void read_buffers(const Event& event, bool is_trace, RecordedCall& call) {
+  if (is_trace) {
+    const auto line = read_message<CallTrace>(event.message);
+    call.sendbuff = line.sendbuff.value;
+    call.recvbuff = line.recvbuff.value;
+    call.stream = line.stream.value;
+  } else {
+    const auto line = read_message<CollectiveCall>(event.message);
+    call.sendbuff = line.sendbuff.value;
+    call.recvbuff = line.recvbuff.value;
+    call.op_count = line.op_count.value;
+    // "… [nranks=8] stream 0x5581aa30": the pointer at the end of a COLL line.
+    constexpr std::string_view kWord = " stream ";
+    const std::string_view message = event.header.message;
+    const size_t at = message.rfind(kWord);
+    if (at != message.npos)
+      call.stream = parse_hex(trim(message.substr(at + kWord.size()))).value_or(0);
+  }
+  // A message has one buffer, and releases differ in where they print that of Send.
+  if (is_message(call.call.op.view())) {
+    const uint64_t buffer = call.sendbuff != 0 ? call.sendbuff : call.recvbuff;
+    const bool sends = call.call.op.operation() == Operation::Send;
+    call.sendbuff = sends ? buffer : 0;
+    call.recvbuff = sends ? 0 : buffer;
+  }
+}
+
 }  // namespace
+
+const CommRank& rank_of(const Job& job, const Membership& member) {
+  return job.communicators[member.communicator].ranks[member.member];
+}
+
+std::vector<Membership> covered_members(const Job& job) {
+  for (const CallCoverage wanted : {CallCoverage::Counted, CallCoverage::AtLeast}) {
+    auto members = members_with(job, [&](const Communicator& comm, const CommRank& rank) {
+      return call_coverage(job, comm, rank) == wanted;
+    });
+    if (std::ranges::any_of(members, [&](const Membership& member) {
+          return made_calls(job, rank_of(job, member));
+        })) {
+      return members;
+    }
+  }
+  return members_with(
+      job, [&](const Communicator&, const CommRank& rank) { return made_calls(job, rank); });
+}
+
+CallWindows call_windows(const Job& job, const std::vector<Membership>& members, uint64_t last) {
+  CallWindows windows;
+  for (auto begin = members.begin(); begin != members.end();) {
+    const auto end = std::find_if(begin, members.end(), [&](const Membership& member) {
+      return member.communicator != begin->communicator;
+    });
+    add_communicator(job, begin, end, last, windows);
+    begin = end;
+  }
+  return windows;
+}
 
 int PlanSeats::place_of(int communicator) const {
   const auto found = std::ranges::find(communicators, communicator);
@@ -239,39 +264,6 @@ PlanSeats plan_seats(const Job& job, const std::vector<Membership>& members,
   }
   return result;
 }
-
-namespace {
-
-// The calls, by their lines.
-
-void read_buffers(const Event& event, bool is_trace, RecordedCall& call) {
-  if (is_trace) {
-    const auto line = read_message<CallTrace>(event.message);
-    call.sendbuff = line.sendbuff.value;
-    call.recvbuff = line.recvbuff.value;
-    call.stream = line.stream.value;
-  } else {
-    const auto line = read_message<CollectiveCall>(event.message);
-    call.sendbuff = line.sendbuff.value;
-    call.recvbuff = line.recvbuff.value;
-    call.op_count = line.op_count.value;
-    // "… [nranks=8] stream 0x5581aa30": the pointer at the end of a COLL line.
-    constexpr std::string_view kWord = " stream ";
-    const std::string_view message = event.header.message;
-    const size_t at = message.rfind(kWord);
-    if (at != message.npos)
-      call.stream = parse_hex(trim(message.substr(at + kWord.size()))).value_or(0);
-  }
-  // A message has one buffer, and releases differ in where they print that of Send.
-  if (is_message(call.call.op.view())) {
-    const uint64_t buffer = call.sendbuff != 0 ? call.sendbuff : call.recvbuff;
-    const bool sends = call.call.op.operation() == Operation::Send;
-    call.sendbuff = sends ? buffer : 0;
-    call.recvbuff = sends ? 0 : buffer;
-  }
-}
-
-}  // namespace
 
 CallRecorder::CallRecorder(const Job& job, CallWindows windows) : windows_(std::move(windows)) {
   std::map<std::pair<int, int>, Cursor*> cursors;  // By log and segment.

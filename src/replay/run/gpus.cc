@@ -104,81 +104,6 @@ bool has_gone(pid_t pid) {
   return false;
 }
 
-}  // namespace
-
-std::set<std::string> segments_in(const std::string& folder) {
-  std::set<std::string> segments;
-  for (std::string& name : names_in(folder)) {
-    if (name.starts_with(kSegmentStart)) segments.insert(std::move(name));
-  }
-  return segments;
-}
-
-std::set<std::string> segments_of(pid_t pid) {
-  std::set<std::string> segments;
-  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
-  std::string line;
-  while (std::getline(maps, line)) {
-    const std::string_view name = segment_in(line);
-    if (!name.empty()) segments.emplace(name);
-  }
-  return segments;
-}
-
-std::vector<std::string> remove_segments(const std::set<std::string>& before,
-                                         const std::set<std::string>& used,
-                                         const std::string& folder) {
-  std::vector<std::string> found;
-  for (const std::string& name : segments_in(folder)) {
-    const std::string path = fmt::format("{}/{}", folder, name);
-    if (before.contains(name) || !is_ours(path)) continue;
-    const std::vector<pid_t> pids = all_pids();
-    const auto user =
-        std::ranges::find_if(pids, [&](pid_t pid) { return segments_of(pid).contains(name); });
-    if (user != pids.end()) {
-      if (used.contains(name)) {
-        found.push_back(fmt::format("{} (still used by process {})", path, *user));
-      }
-    } else if (!used.contains(name)) {
-      found.push_back(path + " (came up meanwhile; perhaps another job's, so it was left)");
-    } else if (unlink(path.c_str()) == 0) {
-      found.push_back(path + " (removed)");
-    } else {
-      found.push_back(fmt::format("{} (cannot be removed: {})", path, std::strerror(errno)));
-    }
-  }
-  return found;
-}
-
-int64_t free_bytes(const std::string& folder) {
-  struct statvfs status = {};
-  if (statvfs(folder.c_str(), &status) != 0) return -1;
-  return static_cast<int64_t>(status.f_bavail) * static_cast<int64_t>(status.f_frsize);
-}
-
-void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
-
-std::vector<std::string> end_strays(const std::vector<pid_t>& leaders, const std::string& token) {
-  std::vector<std::string> found;
-  for (pid_t pid : all_pids()) {
-    const ProcessState state = state_of(pid);
-    if (pid == getpid() || state.state == 'Z' || state.state == 'X') continue;
-    const bool is_led = std::ranges::find(leaders, state.group) != leaders.end();
-    if (!is_led && !carries(pid, token)) continue;
-    kill(pid, SIGKILL);
-    const char* end = has_gone(pid) ? "killed" : "cannot be killed";
-    found.push_back(fmt::format("process {} ({}), {}", pid, printable(state.name), end));
-  }
-  // Those that ended by themselves after we adopted them.
-  for (pid_t leader : leaders) {
-    while (waitpid(-leader, nullptr, WNOHANG) > 0) {
-    }
-  }
-  return found;
-}
-
-namespace {
-
 // GPUs and the answers of probes as text.
 
 using Json = WrittenJson;
@@ -193,35 +118,6 @@ std::string processes_text(const GpuState& state) {
   return fmt::format("busy: {} {}", state.processes->size() == 1 ? "process" : "processes",
                      fmt::join(*state.processes, ", "));
 }
-
-}  // namespace
-
-std::string write_gpus_json(const ReplayMachine& machine) {
-  Json json{{"gpus", Json::array()},
-            {"runtime", machine.runtime},
-            {"driver", machine.driver},
-            {"problem", machine.problem}};
-  for (const GpuState& state : machine.gpus) {
-    Json gpu = to_json_value(state.gpu);
-    gpu["free"] = state.free;
-    gpu["processes"] = state.processes ? Json(*state.processes) : Json(nullptr);
-    json["gpus"].push_back(std::move(gpu));
-  }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::string write_gpus_text(const ReplayMachine& machine) {
-  std::string text;
-  for (const GpuState& state : machine.gpus) {
-    text += fmt::format("GPU {}: {}, {}, {} of {} GiB free, {}\n", state.gpu.gpu, state.gpu.name,
-                        state.gpu.bus_id, gib_text(state.free), gib_text(state.gpu.memory),
-                        processes_text(state));
-  }
-  text += fmt::format("CUDA {}, driver for CUDA {}\n", machine.runtime, machine.driver);
-  return text;
-}
-
-namespace {
 
 // On which GPUs a replay runs.
 
@@ -321,26 +217,6 @@ void check_machine(const ReplayMachine& machine, size_t nranks) {
   }
 }
 
-}  // namespace
-
-std::vector<int> choose_gpus(const ReplayPlan& plan, const RunFlags& flags,
-                             const ReplayMachine& machine) {
-  const size_t needed = plan.ranks.size();
-  check_machine(machine, needed);
-  return flags.devices.empty() ? free_gpus(needed, flags.share, machine.gpus)
-                               : named_gpus(needed, flags, machine);
-}
-
-std::string machine_remark(size_t ranks, const ReplayMachine& machine) {
-  const int64_t wanted = kPlentySharedMemory * static_cast<int64_t>(ranks);
-  if (machine.shared_memory < 0 || machine.shared_memory >= wanted) return {};
-  return fmt::format(
-      "/dev/shm has {} MiB free; ranks that meet in host memory (SHM) may need {} MiB",
-      machine.shared_memory >> 20, wanted >> 20);
-}
-
-namespace {
-
 // Whether the GPUs still answer.
 
 using Clock = std::chrono::steady_clock;
@@ -416,6 +292,118 @@ int64_t lacking(const GpuCheck& check) {
 }
 
 }  // namespace
+
+std::set<std::string> segments_in(const std::string& folder) {
+  std::set<std::string> segments;
+  for (std::string& name : names_in(folder)) {
+    if (name.starts_with(kSegmentStart)) segments.insert(std::move(name));
+  }
+  return segments;
+}
+
+std::set<std::string> segments_of(pid_t pid) {
+  std::set<std::string> segments;
+  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  std::string line;
+  while (std::getline(maps, line)) {
+    const std::string_view name = segment_in(line);
+    if (!name.empty()) segments.emplace(name);
+  }
+  return segments;
+}
+
+std::vector<std::string> remove_segments(const std::set<std::string>& before,
+                                         const std::set<std::string>& used,
+                                         const std::string& folder) {
+  std::vector<std::string> found;
+  for (const std::string& name : segments_in(folder)) {
+    const std::string path = fmt::format("{}/{}", folder, name);
+    if (before.contains(name) || !is_ours(path)) continue;
+    const std::vector<pid_t> pids = all_pids();
+    const auto user =
+        std::ranges::find_if(pids, [&](pid_t pid) { return segments_of(pid).contains(name); });
+    if (user != pids.end()) {
+      if (used.contains(name)) {
+        found.push_back(fmt::format("{} (still used by process {})", path, *user));
+      }
+    } else if (!used.contains(name)) {
+      found.push_back(path + " (came up meanwhile; perhaps another job's, so it was left)");
+    } else if (unlink(path.c_str()) == 0) {
+      found.push_back(path + " (removed)");
+    } else {
+      found.push_back(fmt::format("{} (cannot be removed: {})", path, std::strerror(errno)));
+    }
+  }
+  return found;
+}
+
+int64_t free_bytes(const std::string& folder) {
+  struct statvfs status = {};
+  if (statvfs(folder.c_str(), &status) != 0) return -1;
+  return static_cast<int64_t>(status.f_bavail) * static_cast<int64_t>(status.f_frsize);
+}
+
+void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+std::vector<std::string> end_strays(const std::vector<pid_t>& leaders, const std::string& token) {
+  std::vector<std::string> found;
+  for (pid_t pid : all_pids()) {
+    const ProcessState state = state_of(pid);
+    if (pid == getpid() || state.state == 'Z' || state.state == 'X') continue;
+    const bool is_led = std::ranges::find(leaders, state.group) != leaders.end();
+    if (!is_led && !carries(pid, token)) continue;
+    kill(pid, SIGKILL);
+    const char* end = has_gone(pid) ? "killed" : "cannot be killed";
+    found.push_back(fmt::format("process {} ({}), {}", pid, printable(state.name), end));
+  }
+  // Those that ended by themselves after we adopted them.
+  for (pid_t leader : leaders) {
+    while (waitpid(-leader, nullptr, WNOHANG) > 0) {
+    }
+  }
+  return found;
+}
+
+std::string write_gpus_json(const ReplayMachine& machine) {
+  Json json{{"gpus", Json::array()},
+            {"runtime", machine.runtime},
+            {"driver", machine.driver},
+            {"problem", machine.problem}};
+  for (const GpuState& state : machine.gpus) {
+    Json gpu = to_json_value(state.gpu);
+    gpu["free"] = state.free;
+    gpu["processes"] = state.processes ? Json(*state.processes) : Json(nullptr);
+    json["gpus"].push_back(std::move(gpu));
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string write_gpus_text(const ReplayMachine& machine) {
+  std::string text;
+  for (const GpuState& state : machine.gpus) {
+    text += fmt::format("GPU {}: {}, {}, {} of {} GiB free, {}\n", state.gpu.gpu, state.gpu.name,
+                        state.gpu.bus_id, gib_text(state.free), gib_text(state.gpu.memory),
+                        processes_text(state));
+  }
+  text += fmt::format("CUDA {}, driver for CUDA {}\n", machine.runtime, machine.driver);
+  return text;
+}
+
+std::vector<int> choose_gpus(const ReplayPlan& plan, const RunFlags& flags,
+                             const ReplayMachine& machine) {
+  const size_t needed = plan.ranks.size();
+  check_machine(machine, needed);
+  return flags.devices.empty() ? free_gpus(needed, flags.share, machine.gpus)
+                               : named_gpus(needed, flags, machine);
+}
+
+std::string machine_remark(size_t ranks, const ReplayMachine& machine) {
+  const int64_t wanted = kPlentySharedMemory * static_cast<int64_t>(ranks);
+  if (machine.shared_memory < 0 || machine.shared_memory >= wanted) return {};
+  return fmt::format(
+      "/dev/shm has {} MiB free; ranks that meet in host memory (SHM) may need {} MiB",
+      machine.shared_memory >> 20, wanted >> 20);
+}
 
 std::vector<GpuCheck> probe_gpus(const std::string& program, std::chrono::milliseconds patience,
                                  const std::vector<int>& gpus) {

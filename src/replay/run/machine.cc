@@ -39,39 +39,6 @@ void* open_library(const std::string& name) {
                           kVariable));
 }
 
-}  // namespace
-
-NcclLibrary::NcclLibrary(const std::string& library)
-    : path(wanted_library(library)), handle(open_library(path)) {
-  Dl_info place{};
-  if (dladdr(reinterpret_cast<void*>(get_version), &place) != 0 && place.dli_fname != nullptr) {
-    path = place.dli_fname;
-  }
-  int number = 0;
-  if (get_version(&number) != ncclSuccess) return;
-  // "2.28.9" is 22809; up to 2.8 it is 2809.
-  const int step = number < 10000 ? 1000 : 10000;
-  version = fmt::format("{}.{}.{}", number / step, number % step / 100, number % 100);
-}
-
-LoadedFunction NcclLibrary::find(const char* function) const { return {dlsym(handle, function)}; }
-
-LoadedFunction NcclLibrary::need(const char* function, std::string_view since) const {
-  const LoadedFunction found = find(function);
-  if (found.address != nullptr) return found;
-  throw Error(fmt::format("{} has no {}, which came with NCCL {}", path, function, since), "",
-              "name a later release with --nccl");
-}
-
-LoadedFunction NcclLibrary::find(Operation operation) const {
-  const OperationTraits& traits = traits_of(operation);
-  const std::string function = fmt::format("nccl{}", traits.name);
-  const bool has_stand_in = traits.is_collective() && !traits.has_kernel();
-  return has_stand_in ? find(function.c_str()) : need(function.c_str(), traits.since);
-}
-
-namespace {
-
 // What went wrong with a call.
 
 std::string site_text(const CallSite& site) {
@@ -82,66 +49,6 @@ std::string site_text(const CallSite& site) {
   if (site.call >= 0) text += fmt::format(" (call {})", site.call);
   return text;
 }
-
-}  // namespace
-
-void check(cudaError_t result, const CallSite& site) {
-  if (result == cudaSuccess) return;
-  throw Error(fmt::format("{}: {}, {}", site_text(site), cudaGetErrorName(result),
-                          cudaGetErrorString(result)));
-}
-
-void check(ncclResult_t result, const CallSite& site, const NcclLibrary& nccl, ncclComm_t comm) {
-  if (result == ncclSuccess || result == ncclInProgress) return;
-  const char* last = nccl.get_last_error(comm);
-  const bool has_last = last != nullptr && *last != '\0';
-  throw Error(fmt::format("{}: {}, {}{}", site_text(site), result_name(result),
-                          nccl.get_error_string(result), has_last ? "; " + printable(last) : ""));
-}
-
-GpuMemory::GpuMemory(int64_t bytes, int rank) {
-  void* address = nullptr;
-  check(cudaMalloc(&address, static_cast<size_t>(std::max<int64_t>(bytes, 256))),
-        {"cudaMalloc of " + std::to_string(bytes) + " bytes", rank});
-  address_.reset(static_cast<char*>(address));
-}
-
-GpuStream make_stream(int rank) {
-  cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
-        {"cudaStreamCreateWithFlags", rank});
-  return GpuStream(stream);
-}
-
-GpuEvent::GpuEvent(int rank, bool takes_time) : rank_(rank) {
-  cudaEvent_t event = nullptr;
-  check(cudaEventCreateWithFlags(&event, takes_time ? cudaEventDefault : cudaEventDisableTiming),
-        {"cudaEventCreateWithFlags", rank});
-  event_.reset(event);
-}
-
-void GpuEvent::record(cudaStream_t stream) {
-  check(cudaEventRecord(event_.get(), stream), {"cudaEventRecord", rank_});
-}
-
-bool GpuEvent::is_reached() const {
-  const cudaError_t result = cudaEventQuery(event_.get());
-  if (result == cudaErrorNotReady) {
-    (void)cudaGetLastError();  // Else the next launch would be told of it.
-    return false;
-  }
-  check(result, {"cudaEventQuery", rank_});
-  return true;
-}
-
-double GpuEvent::microseconds_since(const GpuEvent& start) const {
-  float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, start.event_.get(), event_.get()),
-        {"cudaEventElapsedTime", rank_});
-  return milliseconds * 1e3;
-}
-
-namespace {
 
 // Who else computes on a GPU, and how much of its memory is free? NVIDIA's management library
 // tells without touching the GPU. It comes with the driver and is loaded at run time.
@@ -247,6 +154,91 @@ void exercise(int gpu, GpuCheck& check_of_gpu) {
 }
 
 }  // namespace
+
+NcclLibrary::NcclLibrary(const std::string& library)
+    : path(wanted_library(library)), handle(open_library(path)) {
+  Dl_info place{};
+  if (dladdr(reinterpret_cast<void*>(get_version), &place) != 0 && place.dli_fname != nullptr) {
+    path = place.dli_fname;
+  }
+  int number = 0;
+  if (get_version(&number) != ncclSuccess) return;
+  // "2.28.9" is 22809; up to 2.8 it is 2809.
+  const int step = number < 10000 ? 1000 : 10000;
+  version = fmt::format("{}.{}.{}", number / step, number % step / 100, number % 100);
+}
+
+LoadedFunction NcclLibrary::find(const char* function) const { return {dlsym(handle, function)}; }
+
+LoadedFunction NcclLibrary::need(const char* function, std::string_view since) const {
+  const LoadedFunction found = find(function);
+  if (found.address != nullptr) return found;
+  throw Error(fmt::format("{} has no {}, which came with NCCL {}", path, function, since), "",
+              "name a later release with --nccl");
+}
+
+LoadedFunction NcclLibrary::find(Operation operation) const {
+  const OperationTraits& traits = traits_of(operation);
+  const std::string function = fmt::format("nccl{}", traits.name);
+  const bool has_stand_in = traits.is_collective() && !traits.has_kernel();
+  return has_stand_in ? find(function.c_str()) : need(function.c_str(), traits.since);
+}
+
+void check(cudaError_t result, const CallSite& site) {
+  if (result == cudaSuccess) return;
+  throw Error(fmt::format("{}: {}, {}", site_text(site), cudaGetErrorName(result),
+                          cudaGetErrorString(result)));
+}
+
+void check(ncclResult_t result, const CallSite& site, const NcclLibrary& nccl, ncclComm_t comm) {
+  if (result == ncclSuccess || result == ncclInProgress) return;
+  const char* last = nccl.get_last_error(comm);
+  const bool has_last = last != nullptr && *last != '\0';
+  throw Error(fmt::format("{}: {}, {}{}", site_text(site), result_name(result),
+                          nccl.get_error_string(result), has_last ? "; " + printable(last) : ""));
+}
+
+GpuMemory::GpuMemory(int64_t bytes, int rank) {
+  void* address = nullptr;
+  check(cudaMalloc(&address, static_cast<size_t>(std::max<int64_t>(bytes, 256))),
+        {"cudaMalloc of " + std::to_string(bytes) + " bytes", rank});
+  address_.reset(static_cast<char*>(address));
+}
+
+GpuStream make_stream(int rank) {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+        {"cudaStreamCreateWithFlags", rank});
+  return GpuStream(stream);
+}
+
+GpuEvent::GpuEvent(int rank, bool takes_time) : rank_(rank) {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, takes_time ? cudaEventDefault : cudaEventDisableTiming),
+        {"cudaEventCreateWithFlags", rank});
+  event_.reset(event);
+}
+
+void GpuEvent::record(cudaStream_t stream) {
+  check(cudaEventRecord(event_.get(), stream), {"cudaEventRecord", rank_});
+}
+
+bool GpuEvent::is_reached() const {
+  const cudaError_t result = cudaEventQuery(event_.get());
+  if (result == cudaErrorNotReady) {
+    (void)cudaGetLastError();  // Else the next launch would be told of it.
+    return false;
+  }
+  check(result, {"cudaEventQuery", rank_});
+  return true;
+}
+
+double GpuEvent::microseconds_since(const GpuEvent& start) const {
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, start.event_.get(), event_.get()),
+        {"cudaEventElapsedTime", rank_});
+  return milliseconds * 1e3;
+}
 
 ReplayMachine query_gpus() {
   ReplayMachine machine;

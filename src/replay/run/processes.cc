@@ -99,6 +99,34 @@ void add_own(Environment& environment, const ReplayPlan& plan, int rank, const R
       fmt::format("pseudo-host-{}", pseudo_host_of(plan, rank, setup.hosts));
 }
 
+constexpr size_t kMostRuns = 128;
+
+/// Every way to give each variable one of its values.
+std::vector<Settings> variations_of(const std::vector<std::string>& vary) {
+  std::vector<Settings> all = {{}};
+  for (const std::string& text : vary) {
+    const auto [name, values] = parse_setting(text);
+    std::vector<Settings> longer;
+    for (const Settings& settings : all) {
+      for (const std::string_view value : split(values, ',')) {
+        longer.push_back(settings);
+        longer.back().emplace_back(name, value);
+      }
+    }
+    all = std::move(longer);
+    if (all.size() > kMostRuns) break;
+  }
+  return all;
+}
+
+int open_pidfd(pid_t pid) {
+#ifdef SYS_pidfd_open
+  return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+#else
+  return -1;
+#endif
+}
+
 }  // namespace
 
 Environment this_environment() {
@@ -175,30 +203,6 @@ std::pair<std::string, std::string> parse_setting(const std::string& text) {
   return {name, text.substr(sign + 1)};
 }
 
-namespace {
-
-constexpr size_t kMostRuns = 128;
-
-/// Every way to give each variable one of its values.
-std::vector<Settings> variations_of(const std::vector<std::string>& vary) {
-  std::vector<Settings> all = {{}};
-  for (const std::string& text : vary) {
-    const auto [name, values] = parse_setting(text);
-    std::vector<Settings> longer;
-    for (const Settings& settings : all) {
-      for (const std::string_view value : split(values, ',')) {
-        longer.push_back(settings);
-        longer.back().emplace_back(name, value);
-      }
-    }
-    all = std::move(longer);
-    if (all.size() > kMostRuns) break;
-  }
-  return all;
-}
-
-}  // namespace
-
 void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("plan", flags.plan, "The plan's file")->required();
   app.add_option("--out", flags.out, "Folder for the outcome and NCCL's logs")->required();
@@ -250,18 +254,6 @@ std::vector<RunOutcome> list_runs(const ReplayPlan& plan, const RunFlags& flags)
   }
   return runs;
 }
-
-namespace {
-
-int open_pidfd(pid_t pid) {
-#ifdef SYS_pidfd_open
-  return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-#else
-  return -1;
-#endif
-}
-
-}  // namespace
 
 ChildProcess::ChildProcess(const ProcessStart& start) {
   const Descriptor output(

@@ -32,6 +32,141 @@ ncclConfig_t non_blocking() {
   return config;
 }
 
+// How a planned call is made.
+
+ncclDataType_t type_of(const PlannedCall& call) {
+  return static_cast<ncclDataType_t>(call.datatype);
+}
+
+/// Runs `make` within a group, which takes note of the first failure.
+template <typename Make>
+ncclResult_t in_one_group(const NcclLibrary& nccl, Make make) {
+  ncclResult_t result = nccl.group_start();
+  if (result != ncclSuccess) return result;
+  make(result);
+  // A group that was opened has to be closed, or it would take in all that follows.
+  const ncclResult_t ended = nccl.group_end();
+  return result != ncclSuccess ? result : ended;
+}
+
+/// AlltoAll, Gather or Scatter: the blocks of all peers lie side by side in the larger buffer.
+ncclResult_t exchange_blocks(const NcclLibrary& nccl, const PlannedCall& call,
+                             const CallTarget& on) {
+  const int64_t bytes = call.count * element_bytes(call.datatype);
+  const auto count = static_cast<size_t>(call.count);
+  const bool is_root = on.rank == call.root;
+  return in_one_group(nccl, [&](ncclResult_t& result) {
+    const auto note = [&](ncclResult_t made) {
+      if (failed(made)) result = made;
+    };
+    const auto send = [&](int block, int peer) {
+      note(nccl.send(static_cast<const char*>(on.send) + block * bytes, count, type_of(call), peer,
+                     on.comm, on.stream));
+    };
+    const auto receive = [&](int block, int peer) {
+      note(nccl.recv(static_cast<char*>(on.receive) + block * bytes, count, type_of(call), peer,
+                     on.comm, on.stream));
+    };
+    const OperationTraits& traits = traits_of(call.op);
+    if (!traits.sends_blocks()) send(0, call.root);
+    if (!traits.receives_blocks()) receive(0, call.root);
+    for (int peer = 0; peer < on.nranks; ++peer) {
+      if (traits.sends_blocks() && (is_root || !traits.has_root())) send(peer, peer);
+      if (traits.receives_blocks() && (is_root || !traits.has_root())) receive(peer, peer);
+    }
+  });
+}
+
+// The calls of a rank on its GPU.
+
+constexpr size_t kMostOpenOnStream = 128;
+constexpr std::chrono::seconds kLongestCopy{1};
+
+/// A value that no pattern is likely to begin with.
+constexpr int kPoison = 0xa5;
+
+// How long a call takes.
+
+constexpr int kWarmUps = 10;
+
+/// One rank's part in a measurement.
+class Stopwatch {
+ public:
+  Stopwatch(RankExecution& program, size_t call, int runs, const NcclLibrary& nccl,
+            Communicators& communicators, int rank)
+      : call_(program.calls()[call]),
+        target_(program.target_of(call)),
+        communicator_(communicators.add_blocking(call_.communicator)),
+        site_{function_name(call_), rank, communicator_, static_cast<int64_t>(call)},
+        nccl_(nccl),
+        communicators_(communicators),
+        rank_(rank),
+        times_(static_cast<int64_t>(sizeof(double)) * (runs + 2), rank) {
+    target_.comm = communicators.at(communicator_);
+    for (int i = 0; i < runs + 2; ++i) {
+      starts_.emplace_back(rank, true);
+      ends_.emplace_back(rank, true);
+    }
+  }
+
+  /// Makes the call `calls` times between two events.
+  void run_series(size_t run, int calls) {
+    starts_[run].record(target_.stream);
+    for (int i = 0; i < calls; ++i) {
+      communicators_.use(site_, [&] { return issue_call(nccl_, call_, target_); });
+    }
+    ends_[run].record(target_.stream);
+  }
+
+  /// No rank's stream passes before all have come here.
+  void meet() { reduce_times(1); }
+
+  /// By run, of the slowest rank. Waits for all of them.
+  std::vector<double> slowest() {
+    wait();
+    std::vector<double> times(starts_.size());
+    for (size_t i = 0; i < times.size(); ++i) times[i] = ends_[i].microseconds_since(starts_[i]);
+    const size_t bytes = times.size() * sizeof(double);
+    check(
+        cudaMemcpyAsync(times_.at(0), times.data(), bytes, cudaMemcpyHostToDevice, target_.stream),
+        {"cudaMemcpyAsync", rank_});
+    reduce_times(times.size());
+    ends_.back().record(target_.stream);
+    wait();
+    check(cudaMemcpy(times.data(), times_.at(0), bytes, cudaMemcpyDeviceToHost),
+          {"cudaMemcpy", rank_});
+    return times;
+  }
+
+ private:
+  void reduce_times(size_t count) {
+    communicators_.use(site_, [&] {
+      return nccl_.all_reduce(times_.at(0), times_.at(0), count, ncclFloat64, ncclMax, target_.comm,
+                              target_.stream);
+    });
+    communicators_.settle(site_);
+  }
+
+  /// The last event of the stream is recorded; the host hears an abort meanwhile.
+  void wait() {
+    while (!ends_.back().is_reached()) {
+      communicators_.look_for_errors();
+      std::this_thread::sleep_for(kBetweenLooks);
+    }
+  }
+
+  const PlannedCall& call_;
+  CallTarget target_;
+  int communicator_;  ///< Blocking; a call on one that does not block costs the host 0.3 ms.
+  CallSite site_;
+  const NcclLibrary& nccl_;
+  Communicators& communicators_;
+  int rank_;
+  GpuMemory times_;
+  std::vector<GpuEvent> starts_;
+  std::vector<GpuEvent> ends_;
+};
+
 }  // namespace
 
 Communicators::Communicators(const NcclLibrary& nccl, const ReplayPlan& plan, int rank, int gpu,
@@ -174,55 +309,6 @@ void Communicators::abort() {
   std::ranges::fill(comms_, nullptr);
 }
 
-namespace {
-
-// How a planned call is made.
-
-ncclDataType_t type_of(const PlannedCall& call) {
-  return static_cast<ncclDataType_t>(call.datatype);
-}
-
-/// Runs `make` within a group, which takes note of the first failure.
-template <typename Make>
-ncclResult_t in_one_group(const NcclLibrary& nccl, Make make) {
-  ncclResult_t result = nccl.group_start();
-  if (result != ncclSuccess) return result;
-  make(result);
-  // A group that was opened has to be closed, or it would take in all that follows.
-  const ncclResult_t ended = nccl.group_end();
-  return result != ncclSuccess ? result : ended;
-}
-
-/// AlltoAll, Gather or Scatter: the blocks of all peers lie side by side in the larger buffer.
-ncclResult_t exchange_blocks(const NcclLibrary& nccl, const PlannedCall& call,
-                             const CallTarget& on) {
-  const int64_t bytes = call.count * element_bytes(call.datatype);
-  const auto count = static_cast<size_t>(call.count);
-  const bool is_root = on.rank == call.root;
-  return in_one_group(nccl, [&](ncclResult_t& result) {
-    const auto note = [&](ncclResult_t made) {
-      if (failed(made)) result = made;
-    };
-    const auto send = [&](int block, int peer) {
-      note(nccl.send(static_cast<const char*>(on.send) + block * bytes, count, type_of(call), peer,
-                     on.comm, on.stream));
-    };
-    const auto receive = [&](int block, int peer) {
-      note(nccl.recv(static_cast<char*>(on.receive) + block * bytes, count, type_of(call), peer,
-                     on.comm, on.stream));
-    };
-    const OperationTraits& traits = traits_of(call.op);
-    if (!traits.sends_blocks()) send(0, call.root);
-    if (!traits.receives_blocks()) receive(0, call.root);
-    for (int peer = 0; peer < on.nranks; ++peer) {
-      if (traits.sends_blocks() && (is_root || !traits.has_root())) send(peer, peer);
-      if (traits.receives_blocks() && (is_root || !traits.has_root())) receive(peer, peer);
-    }
-  });
-}
-
-}  // namespace
-
 ncclResult_t issue_call(const NcclLibrary& nccl, const PlannedCall& call, const CallTarget& on) {
   if (is_made_of_messages(nccl, call)) return exchange_blocks(nccl, call, on);
   const auto count = static_cast<size_t>(call.count);
@@ -271,18 +357,6 @@ bool is_made_of_messages(const NcclLibrary& nccl, const PlannedCall& call) {
 }
 
 std::string function_name(const PlannedCall& call) { return "nccl" + call.op; }
-
-namespace {
-
-// The calls of a rank on its GPU.
-
-constexpr size_t kMostOpenOnStream = 128;
-constexpr std::chrono::seconds kLongestCopy{1};
-
-/// A value that no pattern is likely to begin with.
-constexpr int kPoison = 0xa5;
-
-}  // namespace
 
 RankExecution::RankExecution(const ReplayPlan& plan, int rank, MadeIn mode, const NcclLibrary& nccl,
                              Communicators& communicators)
@@ -485,92 +559,6 @@ void RankExecution::release() {
   copy_.reset();
   results_ = GpuMemory();
 }
-
-namespace {
-
-// How long a call takes.
-
-constexpr int kWarmUps = 10;
-
-/// One rank's part in a measurement.
-class Stopwatch {
- public:
-  Stopwatch(RankExecution& program, size_t call, int runs, const NcclLibrary& nccl,
-            Communicators& communicators, int rank)
-      : call_(program.calls()[call]),
-        target_(program.target_of(call)),
-        communicator_(communicators.add_blocking(call_.communicator)),
-        site_{function_name(call_), rank, communicator_, static_cast<int64_t>(call)},
-        nccl_(nccl),
-        communicators_(communicators),
-        rank_(rank),
-        times_(static_cast<int64_t>(sizeof(double)) * (runs + 2), rank) {
-    target_.comm = communicators.at(communicator_);
-    for (int i = 0; i < runs + 2; ++i) {
-      starts_.emplace_back(rank, true);
-      ends_.emplace_back(rank, true);
-    }
-  }
-
-  /// Makes the call `calls` times between two events.
-  void run_series(size_t run, int calls) {
-    starts_[run].record(target_.stream);
-    for (int i = 0; i < calls; ++i) {
-      communicators_.use(site_, [&] { return issue_call(nccl_, call_, target_); });
-    }
-    ends_[run].record(target_.stream);
-  }
-
-  /// No rank's stream passes before all have come here.
-  void meet() { reduce_times(1); }
-
-  /// By run, of the slowest rank. Waits for all of them.
-  std::vector<double> slowest() {
-    wait();
-    std::vector<double> times(starts_.size());
-    for (size_t i = 0; i < times.size(); ++i) times[i] = ends_[i].microseconds_since(starts_[i]);
-    const size_t bytes = times.size() * sizeof(double);
-    check(
-        cudaMemcpyAsync(times_.at(0), times.data(), bytes, cudaMemcpyHostToDevice, target_.stream),
-        {"cudaMemcpyAsync", rank_});
-    reduce_times(times.size());
-    ends_.back().record(target_.stream);
-    wait();
-    check(cudaMemcpy(times.data(), times_.at(0), bytes, cudaMemcpyDeviceToHost),
-          {"cudaMemcpy", rank_});
-    return times;
-  }
-
- private:
-  void reduce_times(size_t count) {
-    communicators_.use(site_, [&] {
-      return nccl_.all_reduce(times_.at(0), times_.at(0), count, ncclFloat64, ncclMax, target_.comm,
-                              target_.stream);
-    });
-    communicators_.settle(site_);
-  }
-
-  /// The last event of the stream is recorded; the host hears an abort meanwhile.
-  void wait() {
-    while (!ends_.back().is_reached()) {
-      communicators_.look_for_errors();
-      std::this_thread::sleep_for(kBetweenLooks);
-    }
-  }
-
-  const PlannedCall& call_;
-  CallTarget target_;
-  int communicator_;  ///< Blocking; a call on one that does not block costs the host 0.3 ms.
-  CallSite site_;
-  const NcclLibrary& nccl_;
-  Communicators& communicators_;
-  int rank_;
-  GpuMemory times_;
-  std::vector<GpuEvent> starts_;
-  std::vector<GpuEvent> ends_;
-};
-
-}  // namespace
 
 std::optional<CallTiming> time_program(const ReplayPlan& plan, int rank, int runs,
                                        RankExecution& program, const NcclLibrary& nccl,

@@ -27,48 +27,6 @@ bool belongs_to(const ReplayPlan& plan, const std::vector<int>& step,
          });
 }
 
-}  // namespace
-
-std::vector<std::vector<int>> comm_steps(const ReplayPlan& plan) {
-  std::vector<std::vector<int>> steps;
-  for (size_t i = 0; i < plan.communicators.size(); ++i) {
-    if (steps.empty() || !belongs_to(plan, steps.back(), plan.communicators[i])) {
-      steps.emplace_back();
-    }
-    steps.back().push_back(static_cast<int>(i));
-  }
-  return steps;
-}
-
-std::vector<int> communicators_led_by(const ReplayPlan& plan, int rank) {
-  std::vector<int> led;
-  for (size_t i = 0; i < plan.communicators.size(); ++i) {
-    const PlannedCommunicator& communicator = plan.communicators[i];
-    if (communicator.parent < 0 && !communicator.ranks.empty() &&
-        communicator.ranks.front() == rank) {
-      led.push_back(static_cast<int>(i));
-    }
-  }
-  return led;
-}
-
-std::string hex_text(std::string_view bytes) {
-  std::string text;
-  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
-
-std::optional<std::string> bytes_of_hex(std::string_view text, size_t bytes) {
-  if (text.size() != 2 * bytes || !std::ranges::all_of(text, is_hex_digit)) return std::nullopt;
-  std::string result;
-  for (size_t i = 0; i < text.size(); i += 2) {
-    result += static_cast<char>(*parse_hex(text.substr(i, 2)));
-  }
-  return result;
-}
-
-namespace {
-
 // Which values are sent and expected.
 
 uint64_t joined(uint64_t key, int64_t part) { return mixed(key + static_cast<uint64_t>(part)); }
@@ -109,7 +67,90 @@ void choose_source(const PlannedCall& call, DataPattern& pattern) {
   if (traits.sends_blocks()) pattern.first = pattern.rank * call.count;
 }
 
+// Which call is timed, and what its times come to.
+
+/// Whether all ranks of the call's communicator make it in the clean run.
+bool is_made_by_all(const ReplayPlan& plan, const CallPlace& timed) {
+  const std::vector<int>& ranks = plan.communicators[timed.communicator].ranks;
+  return std::ranges::all_of(ranks, [&](int rank) {
+    return find_timed_call(calls_in(plan.ranks[rank], MadeIn::Clean), timed).has_value();
+  });
+}
+
+double gigabytes_per_second(int64_t bytes, double microseconds) {
+  return microseconds > 0 ? static_cast<double>(bytes) / microseconds / 1e3 : 0;
+}
+
+constexpr int kDatatypes = 12;
+constexpr int kFirstFloat8 = 10;
+constexpr int kReductions = 5;
+constexpr int64_t kCounts[] = {1, 1031, 65539};
+
+/// Adds a collective to all ranks, on the plan's communicators in turn.
+void add_collective(PlannedCall call, ReplayPlan& plan) {
+  const auto& made = plan.ranks.front().calls;
+  const auto written = static_cast<size_t>(
+      std::ranges::count_if(made, [](const PlannedCall& one) { return !is_message(one.op); }));
+  call.communicator = static_cast<int>(written % plan.communicators.size());
+  call.index = written / plan.communicators.size();
+  call.root = has_root(call.op) ? static_cast<int>(written % plan.ranks.size()) : -1;
+  for (PlannedRank& rank : plan.ranks) rank.calls.push_back(call);
+}
+
+/// Each rank sends to the next one and receives from the one before, as message `index`.
+void add_messages(PlannedCall call, uint64_t index, ReplayPlan& plan) {
+  call.index = index;
+  call.group = static_cast<int>(index);
+  const int count = static_cast<int>(plan.ranks.size());
+  for (int rank = 0; rank < count; ++rank) {
+    call.op = name_of(Operation::Send);
+    call.root = (rank + 1) % count;
+    plan.ranks[rank].calls.push_back(call);
+    call.op = name_of(Operation::Recv);
+    call.root = (rank + count - 1) % count;
+    plan.ranks[rank].calls.push_back(call);
+  }
+}
+
 }  // namespace
+
+std::vector<std::vector<int>> comm_steps(const ReplayPlan& plan) {
+  std::vector<std::vector<int>> steps;
+  for (size_t i = 0; i < plan.communicators.size(); ++i) {
+    if (steps.empty() || !belongs_to(plan, steps.back(), plan.communicators[i])) {
+      steps.emplace_back();
+    }
+    steps.back().push_back(static_cast<int>(i));
+  }
+  return steps;
+}
+
+std::vector<int> communicators_led_by(const ReplayPlan& plan, int rank) {
+  std::vector<int> led;
+  for (size_t i = 0; i < plan.communicators.size(); ++i) {
+    const PlannedCommunicator& communicator = plan.communicators[i];
+    if (communicator.parent < 0 && !communicator.ranks.empty() &&
+        communicator.ranks.front() == rank) {
+      led.push_back(static_cast<int>(i));
+    }
+  }
+  return led;
+}
+
+std::string hex_text(std::string_view bytes) {
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+std::optional<std::string> bytes_of_hex(std::string_view text, size_t bytes) {
+  if (text.size() != 2 * bytes || !std::ranges::all_of(text, is_hex_digit)) return std::nullopt;
+  std::string result;
+  for (size_t i = 0; i < text.size(); i += 2) {
+    result += static_cast<char>(*parse_hex(text.substr(i, 2)));
+  }
+  return result;
+}
 
 DataPattern pattern_of(const PlannedCall& call, int rank, int nranks) {
   DataPattern pattern{.key = key_of(call, rank),
@@ -145,8 +186,6 @@ std::string element_text(const DataPattern& pattern, uint64_t bits) {
   return std::to_string(bits);
 }
 
-// What the comparisons come to.
-
 Verification verification_of(const ReplayPlan& plan, int rank, std::span<const PlannedCall> calls,
                              std::span<const ComparedElements> results,
                              const std::vector<bool>& is_completed) {
@@ -174,24 +213,6 @@ Verification verification_of(const ReplayPlan& plan, int rank, std::span<const P
   }
   return verified;
 }
-
-namespace {
-
-// Which call is timed, and what its times come to.
-
-/// Whether all ranks of the call's communicator make it in the clean run.
-bool is_made_by_all(const ReplayPlan& plan, const CallPlace& timed) {
-  const std::vector<int>& ranks = plan.communicators[timed.communicator].ranks;
-  return std::ranges::all_of(ranks, [&](int rank) {
-    return find_timed_call(calls_in(plan.ranks[rank], MadeIn::Clean), timed).has_value();
-  });
-}
-
-double gigabytes_per_second(int64_t bytes, double microseconds) {
-  return microseconds > 0 ? static_cast<double>(bytes) / microseconds / 1e3 : 0;
-}
-
-}  // namespace
 
 std::optional<size_t> find_timed_call(std::span<const PlannedCall> calls, const CallPlace& timed) {
   const auto found = std::ranges::find_if(calls, [&](const PlannedCall& call) {
@@ -243,41 +264,6 @@ CallTiming timing_of(const PlannedCall& call, uint64_t place, int nranks,
   timing.series_busbw = gigabytes_per_second(timing.bytes, timing.series_us) * factor;
   return timing;
 }
-
-namespace {
-
-constexpr int kDatatypes = 12;
-constexpr int kFirstFloat8 = 10;
-constexpr int kReductions = 5;
-constexpr int64_t kCounts[] = {1, 1031, 65539};
-
-/// Adds a collective to all ranks, on the plan's communicators in turn.
-void add_collective(PlannedCall call, ReplayPlan& plan) {
-  const auto& made = plan.ranks.front().calls;
-  const auto written = static_cast<size_t>(
-      std::ranges::count_if(made, [](const PlannedCall& one) { return !is_message(one.op); }));
-  call.communicator = static_cast<int>(written % plan.communicators.size());
-  call.index = written / plan.communicators.size();
-  call.root = has_root(call.op) ? static_cast<int>(written % plan.ranks.size()) : -1;
-  for (PlannedRank& rank : plan.ranks) rank.calls.push_back(call);
-}
-
-/// Each rank sends to the next one and receives from the one before, as message `index`.
-void add_messages(PlannedCall call, uint64_t index, ReplayPlan& plan) {
-  call.index = index;
-  call.group = static_cast<int>(index);
-  const int count = static_cast<int>(plan.ranks.size());
-  for (int rank = 0; rank < count; ++rank) {
-    call.op = name_of(Operation::Send);
-    call.root = (rank + 1) % count;
-    plan.ranks[rank].calls.push_back(call);
-    call.op = name_of(Operation::Recv);
-    call.root = (rank + count - 1) % count;
-    plan.ranks[rank].calls.push_back(call);
-  }
-}
-
-}  // namespace
 
 ReplayPlan selftest_plan(int nranks, bool reduces_float8) {
   ReplayPlan plan;

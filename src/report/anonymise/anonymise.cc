@@ -25,9 +25,181 @@ void each_line(std::string_view text, Use&& use) {
 
 bool all_hex(std::string_view text) { return std::ranges::all_of(text, is_hex_digit); }
 
-}  // namespace
+// Names wherever they stand.
 
-// What names are gathered.
+constexpr size_t kLongName = 4;  ///< From here on found inside of words, and in any case.
+
+std::string key_of(std::string_view word) {
+  return word.size() < kLongName ? std::string(word) : lower_case(word);
+}
+
+/// The first two bytes at `at`, in lower case.
+uint16_t start_of(std::string_view text, size_t at) {
+  const auto first = static_cast<unsigned char>(lower_case(text[at]));
+  const auto second = static_cast<unsigned char>(lower_case(text[at + 1]));
+  return static_cast<uint16_t>(first << 8 | second);
+}
+
+/// Whether text[at, at + length) is a name, as WordReplacer says.
+bool is_name_at(std::string_view text, size_t at, size_t length, const OrdinaryWords& ordinary) {
+  constexpr size_t kSurelyNoNumber = 8;  // Hexadecimal digits that are a name of their own.
+  const std::string_view name = text.substr(at, length);
+  size_t begin = at, end = at + length;
+  const char before = begin > 0 ? text[begin - 1] : ' ';
+  const char after = end < text.size() ? text[end] : ' ';
+  const bool joins_before = is_alnum(before) && is_alnum(name.front());
+  const bool joins_after = is_alnum(after) && is_alnum(name.back());
+  if (!joins_before && !joins_after) return true;
+  if (length < kLongName) return false;
+  // "gpu-n412" is another host than gpu-n41.
+  if (joins_before && is_digit(before) && is_digit(name.front())) return false;
+  if (joins_after && is_digit(after) && is_digit(name.back())) return false;
+  if (length < kSurelyNoNumber && all_hex(name) && (is_hex_digit(before) || is_hex_digit(after)))
+    return false;
+  while (begin > 0 && is_alpha(text[begin - 1])) --begin;
+  while (end < text.size() && is_alpha(text[end])) ++end;
+  return !ordinary.contains(lower_case(text.substr(begin, end - begin)));
+}
+
+// Pieces of names.
+
+/// A piece in the middle of a line needs so many bytes: what stands there may be any word.
+constexpr size_t kShortestInside = 6;
+
+bool is_joint(char c) { return !is_alnum(c); }
+
+std::string_view without_joints(std::string_view part) {
+  while (!part.empty() && is_joint(part.front())) part.remove_prefix(1);
+  while (!part.empty() && is_joint(part.back())) part.remove_suffix(1);
+  return part;
+}
+
+/// Whether a piece at the end or the beginning of a line says whose name it was.
+bool identifies_at_edge(std::string_view part, const OrdinaryWords& ordinary) {
+  constexpr size_t kLong = 8;
+  const std::string_view core = without_joints(part);
+  if (core.size() < TornNames::kShortestPart) return false;
+  const auto joints = std::ranges::count_if(core, is_joint);
+  // "10.12.8", "12:34:56" are of an address; less of it may be any number.
+  if (std::ranges::none_of(core, is_alpha))
+    return core.size() >= kShortestInside && joints >= 2 && core.find(' ') == core.npos;
+  return has_own_word(core, ordinary, joints == 0 ? 3 : 2) || (joints > 0 && core.size() >= kLong);
+}
+
+/// The same between other text, where it may be a word of anybody's.
+bool identifies_inside(std::string_view part, const OrdinaryWords& ordinary) {
+  const std::string_view core = without_joints(part);
+  const bool tells = has_digit(core) || std::ranges::any_of(core, is_joint);
+  return part.size() >= kShortestInside && tells && std::ranges::any_of(core, is_alpha) &&
+         has_own_word(core, ordinary);
+}
+
+/// Of sorted names the one that agrees with the beginning of `text` in most bytes: it is a
+/// neighbour of the place where `text` would stand.
+template <typename Names, typename Use>
+void use_likest(const Names& names, std::string_view text, Use&& use) {
+  const auto place = names.lower_bound(text);
+  const auto bytes = [&](auto row) {
+    const auto [end, other] =
+        std::mismatch(row->first.begin(), row->first.end(), text.begin(), text.end());
+    return static_cast<size_t>(end - row->first.begin());
+  };
+  auto best = names.end();
+  if (place != names.begin()) best = std::prev(place);
+  if (place != names.end() && (best == names.end() || bytes(place) > bytes(best))) best = place;
+  if (best == names.end()) return;
+  const size_t length = bytes(best);
+  if (length >= TornNames::kShortestPart && length < best->first.size()) use(*best, length);
+}
+
+// What stands in for a name.
+
+/// "a" to "z", "aa" and so on.
+std::string letters(size_t number) {
+  std::string text;
+  for (; number > 0; number = (number - 1) / 26) {
+    text.insert(text.begin(), static_cast<char>('a' + (number - 1) % 26));
+  }
+  return text;
+}
+
+std::string host_name(std::string_view original, size_t number, size_t count) {
+  constexpr size_t kContainerName = 12;
+  if (original.size() == kContainerName && all_hex(original))
+    return fmt::format("c0de{:08x}", number);
+  return has_digit(original) ? fmt::format("host-{:0{}}", number, fmt::formatted_size("{}", count))
+                             : "host-" + letters(number);
+}
+
+/// Other digits at the places of the digits: 02, zeros, the number.
+std::string hexadecimal(std::string_view original, size_t number) {
+  const auto digits = static_cast<size_t>(std::ranges::count_if(original, is_hex_digit));
+  std::string value = fmt::format("{:0{}x}", number, digits);
+  value = value.substr(value.size() - digits);
+  if (digits >= 6) value[1] = '2';
+  std::string text(original);
+  size_t at = 0;
+  for (char& c : text) {
+    if (is_hex_digit(c)) c = value[at++];
+  }
+  return text;
+}
+
+/// The replacement for `original`, the `number`th (from 1) of `count` of its kind.
+std::string make_pseudonym(IdentityKind kind, std::string_view original, size_t number,
+                           size_t count) {
+  switch (kind) {
+    case IdentityKind::Host:
+      return host_name(original, number, count);
+    case IdentityKind::Guid:
+    case IdentityKind::Hardware:
+      return hexadecimal(original, number);
+    case IdentityKind::JobNumber: {
+      std::string value = fmt::format("{:0{}}", number, original.size());
+      value[0] = '1';
+      return value;
+    }
+    case IdentityKind::Lid:
+      return fmt::format("{}", number);
+    case IdentityKind::Domain:
+      return fmt::format("domain-{}.example", number);
+    case IdentityKind::Email:
+      return fmt::format("mail-{}@domain.example", number);
+    case IdentityKind::File: {
+      // ".py" says nothing.
+      const size_t dot = original.rfind('.');
+      const bool ends = dot != original.npos && is_known_component(original.substr(dot + 1));
+      return fmt::format("file-{}{}", number, ends ? original.substr(dot) : "");
+    }
+    default:
+      return fmt::format("{}-{}", to_string(kind), number);
+  }
+}
+
+/// True if the name is one wherever it stands, without anything that announces it.
+bool is_replaced_everywhere(IdentityKind kind, std::string_view name) {
+  switch (kind) {
+    case IdentityKind::Lid:
+      return false;
+    case IdentityKind::JobNumber:
+      return name.size() >= 6;
+    case IdentityKind::User:
+    case IdentityKind::Name:
+      return name.size() >= 3 && !is_known_component(name);
+    case IdentityKind::Folder:
+    case IdentityKind::File:
+      return is_telling_name(name);
+    default:
+      return name.size() >= 2;
+  }
+}
+
+/// Characters of which names consist, and the values that name somebody.
+bool is_value_char(char c) {
+  return is_alnum(c) || std::string_view("-_.:@/+~=").find(c) != std::string_view::npos;
+}
+
+}  // namespace
 
 void Identities::add_host(std::string_view host) {
   const auto address = parse_address_bits(host);
@@ -119,46 +291,6 @@ void Identities::read_path(std::string_view relative) {
   }
 }
 
-// Names wherever they stand.
-
-namespace {
-
-constexpr size_t kLongName = 4;  ///< From here on found inside of words, and in any case.
-
-std::string key_of(std::string_view word) {
-  return word.size() < kLongName ? std::string(word) : lower_case(word);
-}
-
-/// The first two bytes at `at`, in lower case.
-uint16_t start_of(std::string_view text, size_t at) {
-  const auto first = static_cast<unsigned char>(lower_case(text[at]));
-  const auto second = static_cast<unsigned char>(lower_case(text[at + 1]));
-  return static_cast<uint16_t>(first << 8 | second);
-}
-
-/// Whether text[at, at + length) is a name, as WordReplacer says.
-bool is_name_at(std::string_view text, size_t at, size_t length, const OrdinaryWords& ordinary) {
-  constexpr size_t kSurelyNoNumber = 8;  // Hexadecimal digits that are a name of their own.
-  const std::string_view name = text.substr(at, length);
-  size_t begin = at, end = at + length;
-  const char before = begin > 0 ? text[begin - 1] : ' ';
-  const char after = end < text.size() ? text[end] : ' ';
-  const bool joins_before = is_alnum(before) && is_alnum(name.front());
-  const bool joins_after = is_alnum(after) && is_alnum(name.back());
-  if (!joins_before && !joins_after) return true;
-  if (length < kLongName) return false;
-  // "gpu-n412" is another host than gpu-n41.
-  if (joins_before && is_digit(before) && is_digit(name.front())) return false;
-  if (joins_after && is_digit(after) && is_digit(name.back())) return false;
-  if (length < kSurelyNoNumber && all_hex(name) && (is_hex_digit(before) || is_hex_digit(after)))
-    return false;
-  while (begin > 0 && is_alpha(text[begin - 1])) --begin;
-  while (end < text.size() && is_alpha(text[end])) ++end;
-  return !ordinary.contains(lower_case(text.substr(begin, end - begin)));
-}
-
-}  // namespace
-
 void WordReplacer::add(std::string_view word, std::string_view replacement) {
   if (word.size() < 2) return;
   first_bytes_.set(start_of(word, 0));
@@ -189,61 +321,6 @@ void WordReplacer::append_replaced(std::string& out, std::string_view text, size
     }
   }
 }
-
-// Pieces of names.
-
-namespace {
-
-/// A piece in the middle of a line needs so many bytes: what stands there may be any word.
-constexpr size_t kShortestInside = 6;
-
-bool is_joint(char c) { return !is_alnum(c); }
-
-std::string_view without_joints(std::string_view part) {
-  while (!part.empty() && is_joint(part.front())) part.remove_prefix(1);
-  while (!part.empty() && is_joint(part.back())) part.remove_suffix(1);
-  return part;
-}
-
-/// Whether a piece at the end or the beginning of a line says whose name it was.
-bool identifies_at_edge(std::string_view part, const OrdinaryWords& ordinary) {
-  constexpr size_t kLong = 8;
-  const std::string_view core = without_joints(part);
-  if (core.size() < TornNames::kShortestPart) return false;
-  const auto joints = std::ranges::count_if(core, is_joint);
-  // "10.12.8", "12:34:56" are of an address; less of it may be any number.
-  if (std::ranges::none_of(core, is_alpha))
-    return core.size() >= kShortestInside && joints >= 2 && core.find(' ') == core.npos;
-  return has_own_word(core, ordinary, joints == 0 ? 3 : 2) || (joints > 0 && core.size() >= kLong);
-}
-
-/// The same between other text, where it may be a word of anybody's.
-bool identifies_inside(std::string_view part, const OrdinaryWords& ordinary) {
-  const std::string_view core = without_joints(part);
-  const bool tells = has_digit(core) || std::ranges::any_of(core, is_joint);
-  return part.size() >= kShortestInside && tells && std::ranges::any_of(core, is_alpha) &&
-         has_own_word(core, ordinary);
-}
-
-/// Of sorted names the one that agrees with the beginning of `text` in most bytes: it is a
-/// neighbour of the place where `text` would stand.
-template <typename Names, typename Use>
-void use_likest(const Names& names, std::string_view text, Use&& use) {
-  const auto place = names.lower_bound(text);
-  const auto bytes = [&](auto row) {
-    const auto [end, other] =
-        std::mismatch(row->first.begin(), row->first.end(), text.begin(), text.end());
-    return static_cast<size_t>(end - row->first.begin());
-  };
-  auto best = names.end();
-  if (place != names.begin()) best = std::prev(place);
-  if (place != names.end() && (best == names.end() || bytes(place) > bytes(best))) best = place;
-  if (best == names.end()) return;
-  const size_t length = bytes(best);
-  if (length >= TornNames::kShortestPart && length < best->first.size()) use(*best, length);
-}
-
-}  // namespace
 
 void TornNames::add(std::string_view name, std::string_view replacement) {
   if (name.size() <= kShortestPart) return;
@@ -298,97 +375,6 @@ std::vector<FoundName> TornNames::find(std::string_view line, const OrdinaryWord
   });
   return parts;
 }
-
-// What stands in for a name.
-
-namespace {
-
-/// "a" to "z", "aa" and so on.
-std::string letters(size_t number) {
-  std::string text;
-  for (; number > 0; number = (number - 1) / 26) {
-    text.insert(text.begin(), static_cast<char>('a' + (number - 1) % 26));
-  }
-  return text;
-}
-
-std::string host_name(std::string_view original, size_t number, size_t count) {
-  constexpr size_t kContainerName = 12;
-  if (original.size() == kContainerName && all_hex(original))
-    return fmt::format("c0de{:08x}", number);
-  return has_digit(original) ? fmt::format("host-{:0{}}", number, fmt::formatted_size("{}", count))
-                             : "host-" + letters(number);
-}
-
-/// Other digits at the places of the digits: 02, zeros, the number.
-std::string hexadecimal(std::string_view original, size_t number) {
-  const auto digits = static_cast<size_t>(std::ranges::count_if(original, is_hex_digit));
-  std::string value = fmt::format("{:0{}x}", number, digits);
-  value = value.substr(value.size() - digits);
-  if (digits >= 6) value[1] = '2';
-  std::string text(original);
-  size_t at = 0;
-  for (char& c : text) {
-    if (is_hex_digit(c)) c = value[at++];
-  }
-  return text;
-}
-
-/// The replacement for `original`, the `number`th (from 1) of `count` of its kind.
-std::string make_pseudonym(IdentityKind kind, std::string_view original, size_t number,
-                           size_t count) {
-  switch (kind) {
-    case IdentityKind::Host:
-      return host_name(original, number, count);
-    case IdentityKind::Guid:
-    case IdentityKind::Hardware:
-      return hexadecimal(original, number);
-    case IdentityKind::JobNumber: {
-      std::string value = fmt::format("{:0{}}", number, original.size());
-      value[0] = '1';
-      return value;
-    }
-    case IdentityKind::Lid:
-      return fmt::format("{}", number);
-    case IdentityKind::Domain:
-      return fmt::format("domain-{}.example", number);
-    case IdentityKind::Email:
-      return fmt::format("mail-{}@domain.example", number);
-    case IdentityKind::File: {
-      // ".py" says nothing.
-      const size_t dot = original.rfind('.');
-      const bool ends = dot != original.npos && is_known_component(original.substr(dot + 1));
-      return fmt::format("file-{}{}", number, ends ? original.substr(dot) : "");
-    }
-    default:
-      return fmt::format("{}-{}", to_string(kind), number);
-  }
-}
-
-/// True if the name is one wherever it stands, without anything that announces it.
-bool is_replaced_everywhere(IdentityKind kind, std::string_view name) {
-  switch (kind) {
-    case IdentityKind::Lid:
-      return false;
-    case IdentityKind::JobNumber:
-      return name.size() >= 6;
-    case IdentityKind::User:
-    case IdentityKind::Name:
-      return name.size() >= 3 && !is_known_component(name);
-    case IdentityKind::Folder:
-    case IdentityKind::File:
-      return is_telling_name(name);
-    default:
-      return name.size() >= 2;
-  }
-}
-
-/// Characters of which names consist, and the values that name somebody.
-bool is_value_char(char c) {
-  return is_alnum(c) || std::string_view("-_.:@/+~=").find(c) != std::string_view::npos;
-}
-
-}  // namespace
 
 Anonymiser::Anonymiser(Identities identities)
     : identities_(std::move(identities)), addresses_(identities_.addresses()) {

@@ -144,81 +144,12 @@ std::string escaped(std::string_view text, bool in_cell) {
   return out;
 }
 
-}  // namespace
-
-std::string markdown_text(std::string_view text) { return escaped(text, false); }
-
-std::string markdown_cell(std::string_view text) { return escaped(text, true); }
-
-std::string markdown_code(std::string_view text) {
-  std::string out;
-  add_span(trim(printable(text)), out);
-  return out;
-}
-
-std::string markdown_fence(std::span<const std::string> lines, std::string_view language) {
-  size_t longest = 2;
-  std::string body;
-  for (const std::string& line : lines) {
-    body += printable(line) + "\n";
-    longest = std::max(longest, longest_run_of_backquotes(line));
-  }
-  const std::string fence(longest + 1, '`');
-  return fence + std::string(language) + "\n" + body + fence + "\n";
-}
-
-std::string shortened(std::string_view text, size_t bytes) {
-  if (text.size() <= bytes) return to_valid_utf8(text);
-  const auto is_inside = [&](size_t at) {
-    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
-  };
-  constexpr size_t kLongestCharacter = 4;
-  size_t head = bytes / 2;
-  size_t tail = text.size() - bytes / 2;
-  for (size_t n = 0; n < kLongestCharacter && head > 0 && is_inside(head); ++n) --head;
-  for (size_t n = 0; n < kLongestCharacter && is_inside(tail); ++n) ++tail;
-  return to_valid_utf8(text.substr(0, head)) + " … " + to_valid_utf8(text.substr(tail));
-}
-
-namespace {
-
 /// A line of the columns that are shown.
 template <typename TextOf>
 std::string row_text(const std::vector<ShownColumn>& columns, TextOf text_of) {
   std::string line = "|";
   for (const ShownColumn& column : columns) line += " " + text_of(column.index) + " |";
   return line + "\n";
-}
-
-}  // namespace
-
-std::string fitted(std::span<const std::string> pieces, size_t bytes) {
-  std::string out;
-  size_t left_out = 0;
-  for (const std::string& piece : pieces) {
-    if (out.size() + piece.size() <= bytes) {
-      out += piece;
-    } else {
-      ++left_out;
-    }
-  }
-  if (left_out == 0) return out;
-  return out + fmt::format("\n{} more {} left out here.\n", left_out, left_out == 1 ? "is" : "are");
-}
-
-std::string markdown_table(const Table& table, size_t bytes) {
-  constexpr size_t kMaxCellBytes = 160;
-  if (table.rows.empty()) return {};
-  const std::vector<ShownColumn> columns = shown_columns(table);
-  std::string head = row_text(columns, [&](size_t c) { return column_heading(table.columns[c]); });
-  head += row_text(columns, [](size_t) { return std::string("---"); });
-  std::vector<std::string> rows;
-  for (const auto& row : table.rows) {
-    rows.push_back(row_text(columns, [&](size_t c) {
-      return markdown_cell(shortened(cell_text(row[c]), kMaxCellBytes));
-    }));
-  }
-  return head + fitted(rows, bytes - std::min(bytes, head.size()));
 }
 
 // A document as GitHub renders it.
@@ -237,8 +168,6 @@ std::string markdown_table(const Table& table, size_t bytes) {
 // shares of the room, those that fold a smaller one, and what a section does not need goes to the
 // others. What is left out is counted. Text from logs is inert: it becomes no HTML, link, mention
 // or reference (markdown_text).
-
-namespace {
 
 /// Bytes of a text before it is escaped.
 constexpr size_t kMaxText = 1'200;
@@ -426,6 +355,69 @@ std::string sections_text(const std::vector<Section>& sections, size_t room) {
 }
 
 }  // namespace
+
+std::string markdown_text(std::string_view text) { return escaped(text, false); }
+
+std::string markdown_cell(std::string_view text) { return escaped(text, true); }
+
+std::string markdown_code(std::string_view text) {
+  std::string out;
+  add_span(trim(printable(text)), out);
+  return out;
+}
+
+std::string markdown_fence(std::span<const std::string> lines, std::string_view language) {
+  size_t longest = 2;
+  std::string body;
+  for (const std::string& line : lines) {
+    body += printable(line) + "\n";
+    longest = std::max(longest, longest_run_of_backquotes(line));
+  }
+  const std::string fence(longest + 1, '`');
+  return fence + std::string(language) + "\n" + body + fence + "\n";
+}
+
+std::string shortened(std::string_view text, size_t bytes) {
+  if (text.size() <= bytes) return to_valid_utf8(text);
+  const auto is_inside = [&](size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  constexpr size_t kLongestCharacter = 4;
+  size_t head = bytes / 2;
+  size_t tail = text.size() - bytes / 2;
+  for (size_t n = 0; n < kLongestCharacter && head > 0 && is_inside(head); ++n) --head;
+  for (size_t n = 0; n < kLongestCharacter && is_inside(tail); ++n) ++tail;
+  return to_valid_utf8(text.substr(0, head)) + " … " + to_valid_utf8(text.substr(tail));
+}
+
+std::string fitted(std::span<const std::string> pieces, size_t bytes) {
+  std::string out;
+  size_t left_out = 0;
+  for (const std::string& piece : pieces) {
+    if (out.size() + piece.size() <= bytes) {
+      out += piece;
+    } else {
+      ++left_out;
+    }
+  }
+  if (left_out == 0) return out;
+  return out + fmt::format("\n{} more {} left out here.\n", left_out, left_out == 1 ? "is" : "are");
+}
+
+std::string markdown_table(const Table& table, size_t bytes) {
+  constexpr size_t kMaxCellBytes = 160;
+  if (table.rows.empty()) return {};
+  const std::vector<ShownColumn> columns = shown_columns(table);
+  std::string head = row_text(columns, [&](size_t c) { return column_heading(table.columns[c]); });
+  head += row_text(columns, [](size_t) { return std::string("---"); });
+  std::vector<std::string> rows;
+  for (const auto& row : table.rows) {
+    rows.push_back(row_text(columns, [&](size_t c) {
+      return markdown_cell(shortened(cell_text(row[c]), kMaxCellBytes));
+    }));
+  }
+  return head + fitted(rows, bytes - std::min(bytes, head.size()));
+}
 
 std::string render_markdown(const Document& document) {
   // Besides its room, a section that is cut has its heading and says what it leaves out.

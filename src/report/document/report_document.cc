@@ -119,27 +119,6 @@ std::vector<const Evidence*> telling_evidence(const Finding& finding, size_t mos
   return shown;
 }
 
-}  // namespace
-
-Quotes evidence_quotes(const Job& job, const Finding& finding, size_t most) {
-  Quotes quotes{.label = "seen", .more = finding.evidence_omitted};
-  const std::vector<const Evidence*> telling = telling_evidence(finding, most);
-  const auto quote_of = [&](const Evidence& evidence) {
-    return Quote{place_name(job, evidence.where), evidence.text, clock_of(evidence.text)};
-  };
-  for (const Evidence* evidence : telling) {
-    quotes.quotes.push_back(quote_of(*evidence));
-    quotes.quotes.back().keep = failure_words_in(evidence->text);
-  }
-  for (const Evidence& evidence : finding.evidence) {
-    const bool is_shown = std::ranges::find(telling, &evidence) != telling.end();
-    if (!is_shown) quotes.rest.push_back(quote_of(evidence));
-  }
-  return quotes;
-}
-
-namespace {
-
 // The findings in the document.
 
 /// Items of a label that a screen shows; a page shows all.
@@ -446,7 +425,36 @@ std::vector<std::string> overlay_points(const Diagnosis& diagnosis) {
   return points;
 }
 
+std::string json(const Report& report, const TextStyle&) { return write_json(report); }
+
+constexpr ReportKind kKinds[] = {
+    {"text", "text", "text for people", write_text},
+    {"json", "json", "JSON for scripts, schema ncclog.report/3", json},
+    {"markdown", "md", "Markdown that fits an issue on GitHub", write_markdown},
+    {"html", "html", "one page for a browser, without any request", write_html},
+    {"github", "github", "annotations for GitHub's Actions", write_github, false},
+    {"prometheus", "prometheus", "gauges for node_exporter's textfile collector", write_prometheus,
+     false},
+};
+
 }  // namespace
+
+Quotes evidence_quotes(const Job& job, const Finding& finding, size_t most) {
+  Quotes quotes{.label = "seen", .more = finding.evidence_omitted};
+  const std::vector<const Evidence*> telling = telling_evidence(finding, most);
+  const auto quote_of = [&](const Evidence& evidence) {
+    return Quote{place_name(job, evidence.where), evidence.text, clock_of(evidence.text)};
+  };
+  for (const Evidence* evidence : telling) {
+    quotes.quotes.push_back(quote_of(*evidence));
+    quotes.quotes.back().keep = failure_words_in(evidence->text);
+  }
+  for (const Evidence& evidence : finding.evidence) {
+    const bool is_shown = std::ranges::find(telling, &evidence) != telling.end();
+    if (!is_shown) quotes.rest.push_back(quote_of(evidence));
+  }
+  return quotes;
+}
 
 std::string replay_sentence(const ReplaySummary& replay) {
   if (!replay.unfit.empty()) return unfit_sentence(replay);
@@ -552,22 +560,6 @@ std::string write_markdown(const Report& report, const TextStyle&) {
 std::string write_html(const Report& report, const TextStyle&) {
   return render_html(report_document(report, Reader::Page));
 }
-
-namespace {
-
-std::string json(const Report& report, const TextStyle&) { return write_json(report); }
-
-constexpr ReportKind kKinds[] = {
-    {"text", "text", "text for people", write_text},
-    {"json", "json", "JSON for scripts, schema ncclog.report/3", json},
-    {"markdown", "md", "Markdown that fits an issue on GitHub", write_markdown},
-    {"html", "html", "one page for a browser, without any request", write_html},
-    {"github", "github", "annotations for GitHub's Actions", write_github, false},
-    {"prometheus", "prometheus", "gauges for node_exporter's textfile collector", write_prometheus,
-     false},
-};
-
-}  // namespace
 
 std::span<const ReportKind> report_kinds() { return kKinds; }
 

@@ -15,58 +15,7 @@ namespace {
 
 constexpr size_t kMaxTitleBytes = 300;
 
-}  // namespace
-
-Markup svg_title(std::string_view title) {
-  return title.empty() ? Markup() : html_element("title", {}, plain_text(title, kMaxTitleBytes));
-}
-
-Markup svg_text(const std::string& x, int y, SourceText css, std::string_view anchor,
-                std::string_view text) {
-  return html_element("text",
-                      {{"x", x},
-                       {"y", std::to_string(y)},
-                       {"class", std::string(css.text())},
-                       {"text-anchor", std::string(anchor)}},
-                      plain_text(text, kMaxTitleBytes));
-}
-
-Markup svg_text(int x, int y, SourceText css, std::string_view anchor, std::string_view text) {
-  return svg_text(std::to_string(x), y, css, anchor, text);
-}
-
-Markup svg_rect(const Box& box, std::string_view css, std::string_view title) {
-  return html_element("rect",
-                      {{"x", std::to_string(box.x)},
-                       {"y", std::to_string(box.y)},
-                       {"width", std::to_string(box.width)},
-                       {"height", std::to_string(box.height)},
-                       {"rx", "4"},
-                       {"class", std::string(css)}},
-                      svg_title(title));
-}
-
-Markup svg_path(SourceText css, const std::string& path, std::string_view title) {
-  return html_element("path", {{"class", std::string(css.text())}, {"d", path}}, svg_title(title));
-}
-
-Markup svg_frame(int width, int height, std::string_view name, const Markup& inside) {
-  std::vector<Attribute> attributes = {{"class", "drawing"},
-                                       {"width", std::to_string(width)},
-                                       {"height", std::to_string(height)},
-                                       {"viewBox", fmt::format("0 0 {} {}", width, height)},
-                                       {"role", "img"}};
-  if (!name.empty()) attributes.push_back({"aria-label", std::string(name)});
-  return html_element("svg", attributes, inside);
-}
-
-int text_width(std::string_view text) { return display_width(text) * 15 / 2; }
-
-Markup key_list(const Markup& rows) { return html_element("ul", {{"class", "key"}}, rows); }
-
 // Bars.
-
-namespace {
 
 using Colours = std::map<std::string, size_t>;
 
@@ -89,45 +38,6 @@ Markup key_row(std::string_view css, std::string_view name) {
       html_element("rect", {{"width", "12"}, {"height", "12"}, {"class", std::string(css)}}));
   return html_element("li", {}, box + html_literal(" ") + html_text(name, 60));
 }
-
-}  // namespace
-
-Markup drawn(const std::vector<Bar>& bars, const std::string& name) {
-  constexpr int kHeight = 16;
-  constexpr int kRowHeight = 21;
-  constexpr int kWidth = 440;
-  const Colours colours = colours_of(bars);
-  uint64_t most = 1;
-  int left = 40;
-  for (const Bar& bar : bars) {
-    uint64_t all = 0;
-    for (const auto& [part, n] : bar.parts) all += n;
-    most = std::max(most, all);
-    left = std::max(left, display_width(bar.label) * 8 + 12);
-  }
-  const auto x_of = [&](uint64_t n) {
-    return left + static_cast<int>(static_cast<double>(n) * kWidth / static_cast<double>(most));
-  };
-  Markup rows;
-  int y = 4;
-  for (const Bar& bar : bars) {
-    rows += svg_text(left - 8, y + 12, "label", "end", bar.label);
-    uint64_t before = 0;
-    for (const auto& [part, n] : bar.parts) {
-      const Box box = {x_of(before), y, std::max(1, x_of(before + n) - x_of(before)), kHeight};
-      rows += svg_rect(box, fmt::format("b{}", colours.at(part)),
-                       fmt::format("{}: {} {}", bar.label, n, part));
-      before += n;
-    }
-    rows += svg_text(x_of(before) + 6, y + 12, "label", "start", std::to_string(before));
-    y += kRowHeight;
-  }
-  Markup keys;
-  for (const auto& [part, colour] : colours) keys += key_row(fmt::format("b{}", colour), part);
-  return key_list(keys) + html_scroll_box(name, svg_frame(left + kWidth + 70, y + 4, name, rows));
-}
-
-namespace {
 
 // The time line. Places are shares of the width: it fits any screen, and grows wider without its
 // texts.
@@ -223,92 +133,6 @@ Markup key_of(const TimeChart& chart) {
   return key_list(rows);
 }
 
-}  // namespace
-
-Markup drawn(const TimeChart& chart, const std::string& name) {
-  constexpr int kLaneHeight = 20;
-  constexpr int kTop = 24;
-  constexpr int kMaxName = 16;
-  const TimeScale scale = {chart.begin, chart.end};
-  const int bottom = kTop + static_cast<int>(chart.lanes.size()) * kLaneHeight + 4;
-  const int height = bottom + (chart.verdict ? 18 : 4);
-  Markup lanes = grid_of(scale, bottom);
-  Markup names;
-  int width = 0;
-  int y = kTop + kLaneHeight / 2;
-  for (const TimeChart::Lane& lane : chart.lanes) {
-    const std::string shown = clip(printable(lane.name), kMaxName);
-    width = std::max(width, text_width(shown) + 8);
-    names += svg_text(0, y + 4, "label", "start", shown);
-    lanes += lane_markup(lane, scale, y);
-    y += kLaneHeight;
-  }
-  if (chart.verdict) {
-    const std::string x = scale.at(chart.verdict->from);
-    const bool is_right = chart.verdict->from - scale.begin > scale.span() / 2;
-    lanes +=
-        share_rect("moment", x, 18, "2", bottom - 18, chart.verdict->title) +
-        svg_text(x, bottom + 13, "quiet", is_right ? "end" : "start", "what the verdict is about");
-  }
-  const Markup plot = html_element("svg",
-                                   {{"class", "drawing"},
-                                    {"width", "100%"},
-                                    {"height", std::to_string(height)},
-                                    {"role", "img"},
-                                    {"aria-label", name}},
-                                   lanes);
-  return key_of(chart) + html_element("div", {{"class", "lanes"}},
-                                      svg_frame(width, height, "names of the lanes", names) +
-                                          html_scroll_box(name, plot));
-}
-
-// Ranks by host.
-
-Markup drawn(const RankGrid& grid, const std::string& name) {
-  // A letter comes with each class.
-  static constexpr std::pair<std::string_view, std::string_view> kStates[] = {
-      {"ga", "attributed: the verdict names it"},
-      {"gw", "waiting for another rank"},
-      {"gf", "failed"},
-      {"gn", "not seen"},
-      {"gd", "finished"},
-      {"go", "none of these"}};
-  constexpr size_t kMaxStops = 32;  ///< Of the Tab key; arrows reach all cells.
-  std::map<RankGrid::State, size_t> counts;
-  for (const RankGrid::Host& host : grid.hosts) {
-    for (const RankGrid::Cell& cell : host.cells) ++counts[cell.state];
-  }
-  const auto usual =
-      std::ranges::max_element(counts, {}, [](const auto& row) { return row.second; });
-  Markup keys;
-  for (const auto& [state, count] : counts) {
-    const auto& [css, words] = kStates[static_cast<size_t>(state)];
-    keys += html_element(
-        "li", {},
-        html_element("b", {{"class", std::string(css)}}) + html_literal(" ") + html_text(words));
-  }
-  Markup hosts;
-  size_t stops = 0;
-  for (const RankGrid::Host& host : grid.hosts) {
-    Markup cells = html_element("span", {{"class", "quiet"}}, html_text(host.name, 80));
-    for (const RankGrid::Cell& cell : host.cells) {
-      const bool stops_here = stops < kMaxStops && (stops == 0 || cell.state != usual->first);
-      if (stops_here) ++stops;
-      cells += html_element("b",
-                            {{"class", std::string(kStates[static_cast<size_t>(cell.state)].first)},
-                             {"tabindex", stops_here ? "0" : "-1"},
-                             {"role", "img"},
-                             {"aria-label", cell.reason}},
-                            html_text(cell.ranks, 24));
-    }
-    hosts += html_element("div", {}, cells) + html_literal("\n");
-  }
-  return key_list(keys) +
-         html_element("div", {{"class", "grid"}, {"role", "group"}, {"aria-label", name}}, hosts);
-}
-
-namespace {
-
 // Curves of bandwidth over size.
 
 /// Where a size and a bandwidth stand on the drawing.
@@ -373,6 +197,168 @@ Markup grid_of(const CurveScale& scale) {
 }
 
 }  // namespace
+
+Markup svg_title(std::string_view title) {
+  return title.empty() ? Markup() : html_element("title", {}, plain_text(title, kMaxTitleBytes));
+}
+
+Markup svg_text(const std::string& x, int y, SourceText css, std::string_view anchor,
+                std::string_view text) {
+  return html_element("text",
+                      {{"x", x},
+                       {"y", std::to_string(y)},
+                       {"class", std::string(css.text())},
+                       {"text-anchor", std::string(anchor)}},
+                      plain_text(text, kMaxTitleBytes));
+}
+
+Markup svg_text(int x, int y, SourceText css, std::string_view anchor, std::string_view text) {
+  return svg_text(std::to_string(x), y, css, anchor, text);
+}
+
+Markup svg_rect(const Box& box, std::string_view css, std::string_view title) {
+  return html_element("rect",
+                      {{"x", std::to_string(box.x)},
+                       {"y", std::to_string(box.y)},
+                       {"width", std::to_string(box.width)},
+                       {"height", std::to_string(box.height)},
+                       {"rx", "4"},
+                       {"class", std::string(css)}},
+                      svg_title(title));
+}
+
+Markup svg_path(SourceText css, const std::string& path, std::string_view title) {
+  return html_element("path", {{"class", std::string(css.text())}, {"d", path}}, svg_title(title));
+}
+
+Markup svg_frame(int width, int height, std::string_view name, const Markup& inside) {
+  std::vector<Attribute> attributes = {{"class", "drawing"},
+                                       {"width", std::to_string(width)},
+                                       {"height", std::to_string(height)},
+                                       {"viewBox", fmt::format("0 0 {} {}", width, height)},
+                                       {"role", "img"}};
+  if (!name.empty()) attributes.push_back({"aria-label", std::string(name)});
+  return html_element("svg", attributes, inside);
+}
+
+int text_width(std::string_view text) { return display_width(text) * 15 / 2; }
+
+Markup key_list(const Markup& rows) { return html_element("ul", {{"class", "key"}}, rows); }
+
+Markup drawn(const std::vector<Bar>& bars, const std::string& name) {
+  constexpr int kHeight = 16;
+  constexpr int kRowHeight = 21;
+  constexpr int kWidth = 440;
+  const Colours colours = colours_of(bars);
+  uint64_t most = 1;
+  int left = 40;
+  for (const Bar& bar : bars) {
+    uint64_t all = 0;
+    for (const auto& [part, n] : bar.parts) all += n;
+    most = std::max(most, all);
+    left = std::max(left, display_width(bar.label) * 8 + 12);
+  }
+  const auto x_of = [&](uint64_t n) {
+    return left + static_cast<int>(static_cast<double>(n) * kWidth / static_cast<double>(most));
+  };
+  Markup rows;
+  int y = 4;
+  for (const Bar& bar : bars) {
+    rows += svg_text(left - 8, y + 12, "label", "end", bar.label);
+    uint64_t before = 0;
+    for (const auto& [part, n] : bar.parts) {
+      const Box box = {x_of(before), y, std::max(1, x_of(before + n) - x_of(before)), kHeight};
+      rows += svg_rect(box, fmt::format("b{}", colours.at(part)),
+                       fmt::format("{}: {} {}", bar.label, n, part));
+      before += n;
+    }
+    rows += svg_text(x_of(before) + 6, y + 12, "label", "start", std::to_string(before));
+    y += kRowHeight;
+  }
+  Markup keys;
+  for (const auto& [part, colour] : colours) keys += key_row(fmt::format("b{}", colour), part);
+  return key_list(keys) + html_scroll_box(name, svg_frame(left + kWidth + 70, y + 4, name, rows));
+}
+
+Markup drawn(const TimeChart& chart, const std::string& name) {
+  constexpr int kLaneHeight = 20;
+  constexpr int kTop = 24;
+  constexpr int kMaxName = 16;
+  const TimeScale scale = {chart.begin, chart.end};
+  const int bottom = kTop + static_cast<int>(chart.lanes.size()) * kLaneHeight + 4;
+  const int height = bottom + (chart.verdict ? 18 : 4);
+  Markup lanes = grid_of(scale, bottom);
+  Markup names;
+  int width = 0;
+  int y = kTop + kLaneHeight / 2;
+  for (const TimeChart::Lane& lane : chart.lanes) {
+    const std::string shown = clip(printable(lane.name), kMaxName);
+    width = std::max(width, text_width(shown) + 8);
+    names += svg_text(0, y + 4, "label", "start", shown);
+    lanes += lane_markup(lane, scale, y);
+    y += kLaneHeight;
+  }
+  if (chart.verdict) {
+    const std::string x = scale.at(chart.verdict->from);
+    const bool is_right = chart.verdict->from - scale.begin > scale.span() / 2;
+    lanes +=
+        share_rect("moment", x, 18, "2", bottom - 18, chart.verdict->title) +
+        svg_text(x, bottom + 13, "quiet", is_right ? "end" : "start", "what the verdict is about");
+  }
+  const Markup plot = html_element("svg",
+                                   {{"class", "drawing"},
+                                    {"width", "100%"},
+                                    {"height", std::to_string(height)},
+                                    {"role", "img"},
+                                    {"aria-label", name}},
+                                   lanes);
+  return key_of(chart) + html_element("div", {{"class", "lanes"}},
+                                      svg_frame(width, height, "names of the lanes", names) +
+                                          html_scroll_box(name, plot));
+}
+
+Markup drawn(const RankGrid& grid, const std::string& name) {
+  // A letter comes with each class.
+  static constexpr std::pair<std::string_view, std::string_view> kStates[] = {
+      {"ga", "attributed: the verdict names it"},
+      {"gw", "waiting for another rank"},
+      {"gf", "failed"},
+      {"gn", "not seen"},
+      {"gd", "finished"},
+      {"go", "none of these"}};
+  constexpr size_t kMaxStops = 32;  ///< Of the Tab key; arrows reach all cells.
+  std::map<RankGrid::State, size_t> counts;
+  for (const RankGrid::Host& host : grid.hosts) {
+    for (const RankGrid::Cell& cell : host.cells) ++counts[cell.state];
+  }
+  const auto usual =
+      std::ranges::max_element(counts, {}, [](const auto& row) { return row.second; });
+  Markup keys;
+  for (const auto& [state, count] : counts) {
+    const auto& [css, words] = kStates[static_cast<size_t>(state)];
+    keys += html_element(
+        "li", {},
+        html_element("b", {{"class", std::string(css)}}) + html_literal(" ") + html_text(words));
+  }
+  Markup hosts;
+  size_t stops = 0;
+  for (const RankGrid::Host& host : grid.hosts) {
+    Markup cells = html_element("span", {{"class", "quiet"}}, html_text(host.name, 80));
+    for (const RankGrid::Cell& cell : host.cells) {
+      const bool stops_here = stops < kMaxStops && (stops == 0 || cell.state != usual->first);
+      if (stops_here) ++stops;
+      cells += html_element("b",
+                            {{"class", std::string(kStates[static_cast<size_t>(cell.state)].first)},
+                             {"tabindex", stops_here ? "0" : "-1"},
+                             {"role", "img"},
+                             {"aria-label", cell.reason}},
+                            html_text(cell.ranks, 24));
+    }
+    hosts += html_element("div", {}, cells) + html_literal("\n");
+  }
+  return key_list(keys) +
+         html_element("div", {{"class", "grid"}, {"role", "group"}, {"aria-label", name}}, hosts);
+}
 
 Markup drawn(const CurveChart& chart, const std::string& name) {
   static constexpr SourceText kLines[] = {"c0", "c1", "c2", "c3"};

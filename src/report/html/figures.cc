@@ -182,15 +182,7 @@ GraphLayout lay_out_tree(const Graph& graph) {
   return layout;
 }
 
-}  // namespace
-
-GraphLayout lay_out(const Graph& graph) {
-  return graph.is_ring ? lay_out_ring(graph) : lay_out_tree(graph);
-}
-
 // The drawing.
-
-namespace {
 
 /// An arrow's head that points at (x, y) to the right, or down.
 Markup head_right(int x, int y) { return svg_path("head", fmt::format("M{} {}l-7 -4v8z", x, y)); }
@@ -330,35 +322,6 @@ Markup placed_graph(const Graph& graph, int& width, int& y) {
   return out;
 }
 
-}  // namespace
-
-std::string write_svg(const Drawing& drawing) {
-  int width = 200;
-  int y = 6;
-  Markup body;
-  const bool has_transport = std::ranges::any_of(drawing.graphs, [](const Graph& graph) {
-    return std::ranges::any_of(graph.nodes,
-                               [](const GraphNode& node) { return node.transport.has_value(); });
-  });
-  if (has_transport) {
-    std::vector<std::string> legend;
-    for (const TransportClassRow& row : kTransportClasses) {
-      legend.push_back(fmt::format("{}: {}", row.letter, row.name));
-    }
-    body += text_line("quiet", join(legend, ", "), 160, width, y);
-  }
-  for (const std::string& note : drawing.notes) body += text_line("quiet", note, 160, width, y);
-  for (const Graph& graph : drawing.graphs) body += placed_graph(graph, width, y);
-  const Markup svg =
-      svg_frame(width, y + 14, "",
-                svg_title(drawing.title) + html_element("style", {}, html_literal(kDrawingStyle)) +
-                    svg_rect({0, 0, width, y + 14}, "page") + body);
-  // A file of its own says what its elements are; inside of a page HTML does.
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + svg.bytes().substr(4) + "\n";
-}
-
-namespace {
-
 // The matrix of transports: a letter and a colour a cell, so that nobody has to tell colours apart.
 
 constexpr size_t kMaxNameBytes = 40;
@@ -432,6 +395,35 @@ Markup drawn(const Graph& graph, const std::string& name) {
 }
 
 }  // namespace
+
+GraphLayout lay_out(const Graph& graph) {
+  return graph.is_ring ? lay_out_ring(graph) : lay_out_tree(graph);
+}
+
+std::string write_svg(const Drawing& drawing) {
+  int width = 200;
+  int y = 6;
+  Markup body;
+  const bool has_transport = std::ranges::any_of(drawing.graphs, [](const Graph& graph) {
+    return std::ranges::any_of(graph.nodes,
+                               [](const GraphNode& node) { return node.transport.has_value(); });
+  });
+  if (has_transport) {
+    std::vector<std::string> legend;
+    for (const TransportClassRow& row : kTransportClasses) {
+      legend.push_back(fmt::format("{}: {}", row.letter, row.name));
+    }
+    body += text_line("quiet", join(legend, ", "), 160, width, y);
+  }
+  for (const std::string& note : drawing.notes) body += text_line("quiet", note, 160, width, y);
+  for (const Graph& graph : drawing.graphs) body += placed_graph(graph, width, y);
+  const Markup svg =
+      svg_frame(width, y + 14, "",
+                svg_title(drawing.title) + html_element("style", {}, html_literal(kDrawingStyle)) +
+                    svg_rect({0, 0, width, y + 14}, "page") + body);
+  // A file of its own says what its elements are; inside of a page HTML does.
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + svg.bytes().substr(4) + "\n";
+}
 
 Markup html_figure(const Figure& figure) {
   return std::visit([&](const auto& drawing) { return drawn(drawing, figure.name); },

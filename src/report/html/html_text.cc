@@ -63,6 +63,63 @@ std::string attributes_text(const std::vector<Attribute>& attributes) {
   return out;
 }
 
+// Pages and tables.
+
+Markup head(std::string_view title) {
+  // Names by their hashes the one style sheet and the one script that may run.
+  const std::string policy = fmt::format(
+      "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; "
+      "base-uri 'none'; form-action 'none'",
+      sha256_base64(std::string(kDrawingStyle) + kPageStyle), sha256_base64(kPageScript));
+  return html_element("meta", {{"charset", "utf-8"}}) +
+         html_element("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", policy}}) +
+         html_element("meta",
+                      {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}}) +
+         html_element("meta", {{"name", "referrer"}, {"content", "no-referrer"}}) +
+         html_element("title", {}, plain_text(title, 160)) +
+         html_element("link", {{"rel", "icon"}, {"href", "data:,"}}) +
+         html_element("style", {}, html_literal(kDrawingStyle) + html_literal(kPageStyle));
+}
+
+/// A table of fewer rows is seen at a glance.
+constexpr size_t kRowsWorthSearching = 5;
+
+Markup head_row(const Table& table, const std::vector<ShownColumn>& columns) {
+  Markup cells;
+  for (const ShownColumn& column : columns) {
+    std::vector<Attribute> attributes = {{"scope", "col"}};
+    if (column.numeric) attributes.push_back({"class", "num"});
+    cells += html_element("th", attributes, html_text(column_heading(table.columns[column.index])));
+  }
+  return html_element("thead", {}, html_element("tr", {}, cells));
+}
+
+Markup body_row(const std::vector<Cell>& row, const std::vector<ShownColumn>& columns) {
+  constexpr size_t kMaxBytes = 240;
+  Markup cells;
+  for (const ShownColumn& column : columns) {
+    const Markup text = html_text(cell_text(row[column.index]), kMaxBytes);
+    std::vector<Attribute> attributes;
+    if (column.numeric || column.wide) {
+      attributes.push_back({"class", column.numeric ? "num" : "wide"});
+    }
+    const bool heads = &column == &columns.front();
+    if (heads) attributes.push_back({"scope", "row"});
+    cells += heads ? html_element("th", attributes, text) : html_element("td", attributes, text);
+  }
+  return html_element("tr", {}, cells) + html_literal("\n");
+}
+
+/// Hidden until the script shows it.
+Markup search_box(std::string_view name) {
+  const Markup input = html_element("input", {{"type", "search"},
+                                              {"aria-label", "Search " + std::string(name)},
+                                              {"placeholder", "Search"},
+                                              {"autocomplete", "off"}});
+  return html_element("div", {{"class", "find"}, {"hidden", ""}},
+                      input + html_element("span", {{"role", "status"}, {"class", "quiet"}}));
+}
+
 }  // namespace
 
 Markup& Markup::operator+=(const Markup& more) {
@@ -107,28 +164,6 @@ Markup html_element(SourceText tag, const std::vector<Attribute>& attributes,
   out += '>';
   return Markup(std::move(out));
 }
-
-// Pages and tables.
-
-namespace {
-
-Markup head(std::string_view title) {
-  // Names by their hashes the one style sheet and the one script that may run.
-  const std::string policy = fmt::format(
-      "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; "
-      "base-uri 'none'; form-action 'none'",
-      sha256_base64(std::string(kDrawingStyle) + kPageStyle), sha256_base64(kPageScript));
-  return html_element("meta", {{"charset", "utf-8"}}) +
-         html_element("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", policy}}) +
-         html_element("meta",
-                      {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}}) +
-         html_element("meta", {{"name", "referrer"}, {"content", "no-referrer"}}) +
-         html_element("title", {}, plain_text(title, 160)) +
-         html_element("link", {{"rel", "icon"}, {"href", "data:,"}}) +
-         html_element("style", {}, html_literal(kDrawingStyle) + html_literal(kPageStyle));
-}
-
-}  // namespace
 
 std::string html_page(std::string_view title, const Markup& body) {
   const Markup script = html_element("script", {}, html_literal(kPageScript));
@@ -180,49 +215,6 @@ Markup html_details(const Markup& summary, const Markup& content, bool open) {
   return html_element("details", attributes, html_element("summary", {}, summary) + content) +
          html_literal("\n");
 }
-
-namespace {
-
-/// A table of fewer rows is seen at a glance.
-constexpr size_t kRowsWorthSearching = 5;
-
-Markup head_row(const Table& table, const std::vector<ShownColumn>& columns) {
-  Markup cells;
-  for (const ShownColumn& column : columns) {
-    std::vector<Attribute> attributes = {{"scope", "col"}};
-    if (column.numeric) attributes.push_back({"class", "num"});
-    cells += html_element("th", attributes, html_text(column_heading(table.columns[column.index])));
-  }
-  return html_element("thead", {}, html_element("tr", {}, cells));
-}
-
-Markup body_row(const std::vector<Cell>& row, const std::vector<ShownColumn>& columns) {
-  constexpr size_t kMaxBytes = 240;
-  Markup cells;
-  for (const ShownColumn& column : columns) {
-    const Markup text = html_text(cell_text(row[column.index]), kMaxBytes);
-    std::vector<Attribute> attributes;
-    if (column.numeric || column.wide) {
-      attributes.push_back({"class", column.numeric ? "num" : "wide"});
-    }
-    const bool heads = &column == &columns.front();
-    if (heads) attributes.push_back({"scope", "row"});
-    cells += heads ? html_element("th", attributes, text) : html_element("td", attributes, text);
-  }
-  return html_element("tr", {}, cells) + html_literal("\n");
-}
-
-/// Hidden until the script shows it.
-Markup search_box(std::string_view name) {
-  const Markup input = html_element("input", {{"type", "search"},
-                                              {"aria-label", "Search " + std::string(name)},
-                                              {"placeholder", "Search"},
-                                              {"autocomplete", "off"}});
-  return html_element("div", {{"class", "find"}, {"hidden", ""}},
-                      input + html_element("span", {{"role", "status"}, {"class", "quiet"}}));
-}
-
-}  // namespace
 
 Markup html_table(const Table& table, std::string_view name, size_t most) {
   const std::vector<ShownColumn> columns = shown_columns(table);

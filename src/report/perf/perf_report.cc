@@ -52,19 +52,6 @@ std::vector<PerfVerdict> quoted_verdicts(const Job& job) {
   return verdicts;
 }
 
-}  // namespace
-
-PerfReport perf_report(const Job& job, Tool tool, std::span<const Measurement> elsewhere) {
-  std::vector<PerfVerdict> verdicts = quoted_verdicts(job);
-  for (const Measurement& measurement : elsewhere) {
-    // All that is known of that machine stands in the measurement.
-    verdicts.push_back(judge_measurement(measurement, machine_of(Job(), measurement)));
-  }
-  return {std::move(tool), job, std::move(verdicts), late_verdicts(job), node_sets_of(job)};
-}
-
-namespace {
-
 bool is_slow(const PerfVerdict& verdict) {
   return verdict.answer == PerfAnswer::Limited || verdict.answer == PerfAnswer::Below;
 }
@@ -109,72 +96,7 @@ std::string late_sentence(const LateVerdict& verdict, const LateParty& party) {
                          : "the others wait for it, so look at what it does before the call");
 }
 
-}  // namespace
-
-PerfStatus status_of(const PerfReport& report) {
-  const NodeSetAnswer& sets = report.node_sets;
-  const bool is_apart = sets.lowest > 0;  // A run, from one like it.
-  if (std::ranges::any_of(report.verdicts, is_slow) || first_late(report.late) != nullptr ||
-      !sets.explained.empty() || !sets.slow.empty() ||
-      (is_apart && sets.lowest <= kSlowTo * sets.beside)) {
-    return PerfStatus::Slow;
-  }
-  if (report.verdicts.empty()) {
-    return report.late.empty() ? PerfStatus::NothingMeasured : PerfStatus::CannotTell;
-  }
-  // What cannot be told of one curve does not make the others less normal.
-  const bool any_normal = std::ranges::any_of(report.verdicts, [](const PerfVerdict& verdict) {
-    return verdict.answer == PerfAnswer::Normal;
-  });
-  // Nor is a run normal where one like it is clearly faster.
-  return any_normal && !is_apart ? PerfStatus::Normal : PerfStatus::CannotTell;
-}
-
-std::string headline_of(const PerfReport& report) {
-  if (!report.node_sets.explained.empty()) {
-    const std::vector<Suspect>& suspects = report.node_sets.explained;
-    return fmt::format("{} {} the slow runs: {}", capitalised(suspects_text(suspects, " and ")),
-                       suspects.size() == 1 ? "explains" : "explain", report.node_sets.why);
-  }
-  const LateVerdict* late = first_late(report.late);
-  const auto order = by_urgency(report.verdicts);
-  const NodeSetAnswer& sets = report.node_sets;
-  const bool is_explained = !order.empty() && is_slow(*order.front()) &&
-                            (sets.slow.empty() || order.front()->answer == PerfAnswer::Limited);
-  if (sets.lowest > 0 && !is_explained) {
-    constexpr std::string_view kNotYet = "Not yet: ";
-    const bool are_several = sets.slow.size() > 1;
-    return fmt::format(
-        "{} reached {} GB/s{} where one like {} reached {}. {}",
-        are_several ? plural(sets.slow.size(), "run") : "One run", bandwidth_text(sets.lowest),
-        are_several ? " or more" : "", are_several ? "them" : "it", bandwidth_text(sets.beside),
-        sets.slow.empty() && sets.lowest > kSlowTo * sets.beside
-            ? "That is too little to be normal, and too near to be called slow."
-        : sets.why.starts_with(kNotYet) ? capitalised(sets.why.substr(kNotYet.size()))
-                                        : sets.why);
-  }
-  if (!order.empty() && (is_slow(*order.front()) || late == nullptr)) {
-    return order.front()->headline;
-  }
-  if (late != nullptr) return late_sentence(*late, late->late.front());
-  if (!report.late.empty()) {
-    const auto open = std::ranges::find_if_not(report.late, &LateVerdict::is_judged);
-    return open != report.late.end()
-               ? fmt::format(
-                     "No bandwidth was measured in these logs, and who is late cannot be "
-                     "told: {}.",
-                     open->why_nobody)
-               : std::string(
-                     "No bandwidth was measured in these logs, and nobody is late in the "
-                     "calls that carry times.");
-  }
-  return "These logs hold no measurement that is read here: no table of nccl-tests, no benchmark, "
-         "no durations.";
-}
-
 // The document.
-
-namespace {
 
 /// "AllReduce, 16 ranks on 2 hosts (all_reduce_perf)".
 std::string title_of(const PerfVerdict& verdict) {
@@ -390,6 +312,76 @@ std::vector<Section> perf_sections(const Job& job, const std::vector<PerfVerdict
 }
 
 }  // namespace
+
+PerfReport perf_report(const Job& job, Tool tool, std::span<const Measurement> elsewhere) {
+  std::vector<PerfVerdict> verdicts = quoted_verdicts(job);
+  for (const Measurement& measurement : elsewhere) {
+    // All that is known of that machine stands in the measurement.
+    verdicts.push_back(judge_measurement(measurement, machine_of(Job(), measurement)));
+  }
+  return {std::move(tool), job, std::move(verdicts), late_verdicts(job), node_sets_of(job)};
+}
+
+PerfStatus status_of(const PerfReport& report) {
+  const NodeSetAnswer& sets = report.node_sets;
+  const bool is_apart = sets.lowest > 0;  // A run, from one like it.
+  if (std::ranges::any_of(report.verdicts, is_slow) || first_late(report.late) != nullptr ||
+      !sets.explained.empty() || !sets.slow.empty() ||
+      (is_apart && sets.lowest <= kSlowTo * sets.beside)) {
+    return PerfStatus::Slow;
+  }
+  if (report.verdicts.empty()) {
+    return report.late.empty() ? PerfStatus::NothingMeasured : PerfStatus::CannotTell;
+  }
+  // What cannot be told of one curve does not make the others less normal.
+  const bool any_normal = std::ranges::any_of(report.verdicts, [](const PerfVerdict& verdict) {
+    return verdict.answer == PerfAnswer::Normal;
+  });
+  // Nor is a run normal where one like it is clearly faster.
+  return any_normal && !is_apart ? PerfStatus::Normal : PerfStatus::CannotTell;
+}
+
+std::string headline_of(const PerfReport& report) {
+  if (!report.node_sets.explained.empty()) {
+    const std::vector<Suspect>& suspects = report.node_sets.explained;
+    return fmt::format("{} {} the slow runs: {}", capitalised(suspects_text(suspects, " and ")),
+                       suspects.size() == 1 ? "explains" : "explain", report.node_sets.why);
+  }
+  const LateVerdict* late = first_late(report.late);
+  const auto order = by_urgency(report.verdicts);
+  const NodeSetAnswer& sets = report.node_sets;
+  const bool is_explained = !order.empty() && is_slow(*order.front()) &&
+                            (sets.slow.empty() || order.front()->answer == PerfAnswer::Limited);
+  if (sets.lowest > 0 && !is_explained) {
+    constexpr std::string_view kNotYet = "Not yet: ";
+    const bool are_several = sets.slow.size() > 1;
+    return fmt::format(
+        "{} reached {} GB/s{} where one like {} reached {}. {}",
+        are_several ? plural(sets.slow.size(), "run") : "One run", bandwidth_text(sets.lowest),
+        are_several ? " or more" : "", are_several ? "them" : "it", bandwidth_text(sets.beside),
+        sets.slow.empty() && sets.lowest > kSlowTo * sets.beside
+            ? "That is too little to be normal, and too near to be called slow."
+        : sets.why.starts_with(kNotYet) ? capitalised(sets.why.substr(kNotYet.size()))
+                                        : sets.why);
+  }
+  if (!order.empty() && (is_slow(*order.front()) || late == nullptr)) {
+    return order.front()->headline;
+  }
+  if (late != nullptr) return late_sentence(*late, late->late.front());
+  if (!report.late.empty()) {
+    const auto open = std::ranges::find_if_not(report.late, &LateVerdict::is_judged);
+    return open != report.late.end()
+               ? fmt::format(
+                     "No bandwidth was measured in these logs, and who is late cannot be "
+                     "told: {}.",
+                     open->why_nobody)
+               : std::string(
+                     "No bandwidth was measured in these logs, and nobody is late in the "
+                     "calls that carry times.");
+  }
+  return "These logs hold no measurement that is read here: no table of nccl-tests, no benchmark, "
+         "no durations.";
+}
 
 Document perf_document(const PerfReport& report, Reader reader) {
   constexpr const char* kWords[] = {"SLOW", "NORMAL", "CANNOT TELL", "NOTHING MEASURED"};

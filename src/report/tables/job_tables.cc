@@ -113,30 +113,11 @@ int64_t rank_order(const std::vector<Cell>& row) {
   return rank == nullptr ? INT64_MAX : *rank;
 }
 
-}  // namespace
-
-Table ranks_table(const Job& job) {
-  Table table = table_of("ranks");
-  const std::vector<std::vector<Membership>> memberships = memberships_of(job);
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    const Process& process = job.processes[p];
-    if (!process.has_nccl && process.rank < 0 && process.pid < 0) continue;
-    add_process_rows(job, process, memberships[p], table);
-  }
-  add_unseen_rows(job, table);
-  std::ranges::stable_sort(
-      table.rows, [](const auto& a, const auto& b) { return rank_order(a) < rank_order(b); });
-  if (table.rows.empty()) table.notes.push_back("No line names a rank or a process.");
-  return table;
-}
-
 // show fronts: for each communicator the last collective that all its ranks entered, who went on,
 // who did not, and of whom the logs do not tell.
 //
 //   id      nranks  front  next                                ahead    behind  last_of_behind
 //   0x7743       8     28  AllReduce of 1048576 float32 (sum)  0-4,6,7  5       ReduceScatter …
-
-namespace {
 
 /// "0-4,6,7": the words of ranks without the word "ranks".
 std::string numbers(const Job& job, const CallFront& front, const std::vector<int>& members) {
@@ -156,40 +137,10 @@ std::string next_text(const Job& job, const CallFront& front) {
   return call == nullptr ? std::string() : call_words(call->call);
 }
 
-}  // namespace
-
-Table fronts_table(const Job& job) {
-  Table table = table_of("fronts");
-  for (const CallFront& front : call_fronts(job)) {
-    const Communicator& comm = job.communicators[front.communicator];
-    std::string unknown = numbers(job, front, front.unknown);
-    if (front.unseen > 0) {
-      unknown += fmt::format("{}{} not seen", unknown.empty() ? "" : ", ", front.unseen);
-    }
-    // What the first of those behind did last, on any communicator.
-    std::string last;
-    if (!front.behind.empty()) {
-      const CommRank& behind = comm.ranks[front.behind.front()];
-      last = last_call_words(job, waiter_of(behind), nullptr);
-    }
-    table.add(comm.id, comm.nranks, comm.difference ? comm.difference->index : front.front,
-              next_text(job, front), numbers(job, front, front.ahead),
-              numbers(job, front, front.behind), unknown, last);
-  }
-  table.notes.push_back(
-      table.rows.empty()
-          ? "No collective is logged; NCCL_DEBUG_SUBSYS=INIT,COLL makes NCCL print them."
-          : "front: collectives that all ranks made of whom the logs tell; next: the one that "
-            "those ahead entered. Ranks are a few calls apart in any job that runs.");
-  return table;
-}
-
 // Communicators, settings and the network of a job as tables.
 //
 //   id       nranks  nhosts  calls  states                  not_seen  odd_calls
 //   0x9c1b…       8       2     29  7 complete, 1 not_seen  3         5
-
-namespace {
 
 /// "6 complete, 2 started": how far the ranks came, furthest first.
 std::string states_text(const Communicator& comm) {
@@ -229,7 +180,222 @@ std::string ranks_apart(const Job& job, const Communicator& comm) {
   return ranges_text(ranks);
 }
 
+// What happened when, in each process?
+//
+//   rank  host         time                 what        detail
+//      0  gpu-node-01  2026-11-20 20:54:52  init start  0x5d9c89455f4c4a1, rank 0 of 4
+
+/// A row that has a place in time: its own, or that of the dated row above it in its file.
+struct PlacedRow {
+  const Milestone* milestone;
+  std::optional<std::pair<int, int64_t>> time;  ///< Year and nanoseconds; nullopt: none is known.
+};
+
+/// In time where times are known. Rows without a time stay behind the dated row above them in their
+/// file, whoever printed it; those that have none above them come first, process by process.
+std::vector<PlacedRow> in_time(const Timeline& timeline) {
+  int year = 0;
+  int64_t zoned = 0;
+  for (const Milestone& milestone : timeline.milestones) {
+    year = std::max(year, milestone.year);
+    if (!milestone.time.empty()) zoned += milestone.has_zone ? 1 : -1;
+  }
+  std::map<SourceRef, std::pair<int, int64_t>> dated;
+  for (const Milestone& milestone : timeline.milestones) {
+    if (milestone.time.empty() || milestone.has_zone != (zoned > 0)) continue;
+    dated[milestone.where] = {milestone.year == 0 ? year : milestone.year, milestone.nanoseconds};
+  }
+  std::vector<PlacedRow> rows;
+  for (const Milestone& milestone : timeline.milestones) {
+    PlacedRow& row = rows.emplace_back(PlacedRow{&milestone, std::nullopt});
+    const auto below = dated.upper_bound(milestone.where);
+    if (below == dated.begin()) continue;
+    const auto& [where, time] = *std::prev(below);
+    if (where.unit == milestone.where.unit) row.time = time;
+  }
+  std::ranges::stable_sort(rows, {}, &PlacedRow::time);
+  return rows;
+}
+
+/// How far the order of the rows can be trusted.
+std::string order_note(std::span<const PlacedRow> rows) {
+  const auto undated = static_cast<size_t>(std::ranges::count_if(
+      rows, [](const PlacedRow& row) { return row.milestone->time.empty(); }));
+  if (undated == rows.size()) {
+    return "No line carries a time, so each process stands for itself: its rows are in order, "
+           "those of different processes are not.";
+  }
+  std::string note = "In one order by the times in the lines; hosts' clocks may differ.";
+  if (undated > 0) {
+    note += fmt::format(
+        " {} without a time: behind the dated row above them in their file, or first, process by "
+        "process.",
+        undated == 1 ? "1 row is" : fmt::format("{} rows are", undated));
+  }
+  return note;
+}
+
+// show unknown: NCCL lines that no wording fits, by shape, most frequent first.
+
+std::string level_words(uint32_t levels) {
+  constexpr Level kLevels[] = {Level::Version, Level::Warn,  Level::Info, Level::Trace,
+                               Level::Call,    Level::Abort, Level::Diag};
+  std::string words;
+  for (const Level level : kLevels) {
+    if ((levels & (1U << static_cast<unsigned>(level))) == 0) continue;
+    if (!words.empty()) words += ' ';
+    words += to_string(level);
+  }
+  return words;
+}
+
+// What stands beside NCCL's lines: Flight Recorder dumps, answers of the RAS service, results of
+// nccl-tests.
+
+// How far did each rank get in each process group? What the Flight Recorder's dumps say.
+//
+//   rank  group  group_name  enqueued  started  completed  open_seq  open_op         open_state
+//      4  0      default_pg        29       -1         28        29  nccl:all_reduce  scheduled
+//      5  0      default_pg        28       -1         28
+
+constexpr size_t kTensorsShown = 4;
+
+/// Blank where the dump does not say; -1 stands for "none yet", as PyTorch writes it.
+Cell counter_cell(std::optional<int64_t> counter) {
+  if (!counter) return {};
+  return *counter;
+}
+
+/// A rank's entries in one of its groups, oldest first.
+using GroupEntries = std::vector<const FlightRecorderEntry*>;
+
+/// The entries of a dump by group: by its name, or by its number where an entry gives no name.
+using EntriesByGroup = std::map<std::pair<std::string_view, int64_t>, GroupEntries>;
+
+std::string dtypes_text(const FlightRecorderEntry& entry) {
+  std::vector<std::string> distinct;
+  for (const auto* list : {&entry.input_dtypes, &entry.output_dtypes}) {
+    for (const std::string& dtype : *list) {
+      if (std::ranges::find(distinct, dtype) == distinct.end()) distinct.push_back(dtype);
+    }
+  }
+  return fmt::format("{}", fmt::join(distinct, " "));
+}
+
+std::string frame_text(const CodeFrame& frame) {
+  if (frame.file.empty()) return frame.function;
+  const std::string at = frame.line < 0 ? frame.file : fmt::format("{}:{}", frame.file, frame.line);
+  return frame.function.empty() ? at : fmt::format("{} {}", at, frame.function);
+}
+
+int64_t sequence_of(const FlightRecorderEntry& entry) {
+  return entry.is_p2p.value_or(false) ? entry.p2p_seq_id : entry.collective_seq_id;
+}
+
+/// The cells about the oldest entry that is known not to be completed; all blank if there is none.
+std::vector<Cell> open_cells(const GroupEntries& entries) {
+  const auto found = std::ranges::find_if(entries, [](const FlightRecorderEntry* entry) {
+    return entry->state == RecordedState::Scheduled || entry->state == RecordedState::Started;
+  });
+  if (found == entries.end()) return std::vector<Cell>(7);
+  const FlightRecorderEntry& open = **found;
+  return cells(sequence_of(open), open.profiling_name, to_string(open.state),
+               sizes_text(open.input_sizes, kTensorsShown),
+               sizes_text(open.output_sizes, kTensorsShown), dtypes_text(open),
+               frame_text(open.frame));
+}
+
+// What did NCCL's RAS service find wrong? One row per statement, communicators without one as well.
+//
+//   communicator      problem   what                        value  count  ranks  members
+//   cf264af53edbe986  MISMATCH  AllReduce operation counts  6650      26
+//   cf264af53edbe986  MISMATCH  AllReduce operation counts  6649       6  0-5    10.1.2.3:48307, …
+
+constexpr size_t kMembersShown = 4;
+
+std::string ranks_of(const RasStatement& statement) {
+  std::vector<int> ranks;
+  for (const RasMember& member : statement.members) {
+    if (member.rank >= 0) ranks.push_back(member.rank);
+  }
+  return ranges_text(ranks);
+}
+
+/// "10.1.2.3 pid 48307 GPU 3, …"
+std::string members_of(const RasStatement& statement) {
+  std::string text;
+  for (size_t i = 0; i < std::min(kMembersShown, statement.members.size()); ++i) {
+    const RasMember& member = statement.members[i];
+    if (member.node.empty() && member.pid < 0) continue;
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} pid {}", member.node, member.pid);
+    if (!member.gpu.empty()) text += " GPU " + member.gpu;
+  }
+  if (statement.members.size() > kMembersShown) {
+    text += fmt::format(" and {} more", statement.members.size() - kMembersShown);
+  }
+  return text;
+}
+
+// What did nccl-tests measure? A row per size, out of place and in place.
+//
+//   run  test             size     type   redop  time    algbw  busbw  wrong  …  at
+//     1  all_reduce_perf  8388608  float  sum    4915.3  1.71   3.20   0      …  run.log:61
+
+/// "Run 1: all_reduce_perf on 8 ranks, mean bus bandwidth 103.9 GB/s, all results right."
+std::string run_note(size_t number, const NcclTestsRun& run) {
+  std::string note = fmt::format("Run {}: {}", number, run.test.empty() ? "nccl-tests" : run.test);
+  if (run.nranks > 0) note += fmt::format(" on {}", plural(run.nranks, "rank"));
+  if (!run.busbw.empty()) note += fmt::format(", mean bus bandwidth {} GB/s", run.busbw);
+  if (run.below_expected) note += " (below what was asked for)";
+  if (run.validation == 0) return note + ", results not checked.";
+  if (run.out_of_bounds < 0) return note + ", no end in the log.";
+  if (run.out_of_bounds == 0) return note + ", all results right.";
+  return note + fmt::format(", wrong values in {}.", plural(run.out_of_bounds, "comparison"));
+}
+
 }  // namespace
+
+Table ranks_table(const Job& job) {
+  Table table = table_of("ranks");
+  const std::vector<std::vector<Membership>> memberships = memberships_of(job);
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    if (!process.has_nccl && process.rank < 0 && process.pid < 0) continue;
+    add_process_rows(job, process, memberships[p], table);
+  }
+  add_unseen_rows(job, table);
+  std::ranges::stable_sort(
+      table.rows, [](const auto& a, const auto& b) { return rank_order(a) < rank_order(b); });
+  if (table.rows.empty()) table.notes.push_back("No line names a rank or a process.");
+  return table;
+}
+
+Table fronts_table(const Job& job) {
+  Table table = table_of("fronts");
+  for (const CallFront& front : call_fronts(job)) {
+    const Communicator& comm = job.communicators[front.communicator];
+    std::string unknown = numbers(job, front, front.unknown);
+    if (front.unseen > 0) {
+      unknown += fmt::format("{}{} not seen", unknown.empty() ? "" : ", ", front.unseen);
+    }
+    // What the first of those behind did last, on any communicator.
+    std::string last;
+    if (!front.behind.empty()) {
+      const CommRank& behind = comm.ranks[front.behind.front()];
+      last = last_call_words(job, waiter_of(behind), nullptr);
+    }
+    table.add(comm.id, comm.nranks, comm.difference ? comm.difference->index : front.front,
+              next_text(job, front), numbers(job, front, front.ahead),
+              numbers(job, front, front.behind), unknown, last);
+  }
+  table.notes.push_back(
+      table.rows.empty()
+          ? "No collective is logged; NCCL_DEBUG_SUBSYS=INIT,COLL makes NCCL print them."
+          : "front: collectives that all ranks made of whom the logs tell; next: the one that "
+            "those ahead entered. Ranks are a few calls apart in any job that runs.");
+  return table;
+}
 
 uint64_t usual_collectives(const Job& job, const Communicator& comm) {
   std::map<uint64_t, size_t> ranks_by_calls;
@@ -287,65 +453,6 @@ Table network_table(const Job& job) {
   return table;
 }
 
-// What happened when, in each process?
-//
-//   rank  host         time                 what        detail
-//      0  gpu-node-01  2026-11-20 20:54:52  init start  0x5d9c89455f4c4a1, rank 0 of 4
-
-namespace {
-
-/// A row that has a place in time: its own, or that of the dated row above it in its file.
-struct PlacedRow {
-  const Milestone* milestone;
-  std::optional<std::pair<int, int64_t>> time;  ///< Year and nanoseconds; nullopt: none is known.
-};
-
-/// In time where times are known. Rows without a time stay behind the dated row above them in their
-/// file, whoever printed it; those that have none above them come first, process by process.
-std::vector<PlacedRow> in_time(const Timeline& timeline) {
-  int year = 0;
-  int64_t zoned = 0;
-  for (const Milestone& milestone : timeline.milestones) {
-    year = std::max(year, milestone.year);
-    if (!milestone.time.empty()) zoned += milestone.has_zone ? 1 : -1;
-  }
-  std::map<SourceRef, std::pair<int, int64_t>> dated;
-  for (const Milestone& milestone : timeline.milestones) {
-    if (milestone.time.empty() || milestone.has_zone != (zoned > 0)) continue;
-    dated[milestone.where] = {milestone.year == 0 ? year : milestone.year, milestone.nanoseconds};
-  }
-  std::vector<PlacedRow> rows;
-  for (const Milestone& milestone : timeline.milestones) {
-    PlacedRow& row = rows.emplace_back(PlacedRow{&milestone, std::nullopt});
-    const auto below = dated.upper_bound(milestone.where);
-    if (below == dated.begin()) continue;
-    const auto& [where, time] = *std::prev(below);
-    if (where.unit == milestone.where.unit) row.time = time;
-  }
-  std::ranges::stable_sort(rows, {}, &PlacedRow::time);
-  return rows;
-}
-
-/// How far the order of the rows can be trusted.
-std::string order_note(std::span<const PlacedRow> rows) {
-  const auto undated = static_cast<size_t>(std::ranges::count_if(
-      rows, [](const PlacedRow& row) { return row.milestone->time.empty(); }));
-  if (undated == rows.size()) {
-    return "No line carries a time, so each process stands for itself: its rows are in order, "
-           "those of different processes are not.";
-  }
-  std::string note = "In one order by the times in the lines; hosts' clocks may differ.";
-  if (undated > 0) {
-    note += fmt::format(
-        " {} without a time: behind the dated row above them in their file, or first, process by "
-        "process.",
-        undated == 1 ? "1 row is" : fmt::format("{} rows are", undated));
-  }
-  return note;
-}
-
-}  // namespace
-
 Table timeline_table(const Job& job) {
   Table table = table_of("timeline");
   const Timeline timeline = build_timeline(job);
@@ -369,24 +476,6 @@ Table timeline_table(const Job& job) {
   }
   return table;
 }
-
-// show unknown: NCCL lines that no wording fits, by shape, most frequent first.
-
-namespace {
-
-std::string level_words(uint32_t levels) {
-  constexpr Level kLevels[] = {Level::Version, Level::Warn,  Level::Info, Level::Trace,
-                               Level::Call,    Level::Abort, Level::Diag};
-  std::string words;
-  for (const Level level : kLevels) {
-    if ((levels & (1U << static_cast<unsigned>(level))) == 0) continue;
-    if (!words.empty()) words += ' ';
-    words += to_string(level);
-  }
-  return words;
-}
-
-}  // namespace
 
 std::vector<const std::pair<const std::string, UnknownLines>*> most_frequent_first(
     const UnknownShapes& unknown) {
@@ -423,66 +512,6 @@ Table unknown_table(const Job& job) {
   return table;
 }
 
-// What stands beside NCCL's lines: Flight Recorder dumps, answers of the RAS service, results of
-// nccl-tests.
-
-// How far did each rank get in each process group? What the Flight Recorder's dumps say.
-//
-//   rank  group  group_name  enqueued  started  completed  open_seq  open_op         open_state
-//      4  0      default_pg        29       -1         28        29  nccl:all_reduce  scheduled
-//      5  0      default_pg        28       -1         28
-
-namespace {
-
-constexpr size_t kTensorsShown = 4;
-
-/// Blank where the dump does not say; -1 stands for "none yet", as PyTorch writes it.
-Cell counter_cell(std::optional<int64_t> counter) {
-  if (!counter) return {};
-  return *counter;
-}
-
-/// A rank's entries in one of its groups, oldest first.
-using GroupEntries = std::vector<const FlightRecorderEntry*>;
-
-/// The entries of a dump by group: by its name, or by its number where an entry gives no name.
-using EntriesByGroup = std::map<std::pair<std::string_view, int64_t>, GroupEntries>;
-
-std::string dtypes_text(const FlightRecorderEntry& entry) {
-  std::vector<std::string> distinct;
-  for (const auto* list : {&entry.input_dtypes, &entry.output_dtypes}) {
-    for (const std::string& dtype : *list) {
-      if (std::ranges::find(distinct, dtype) == distinct.end()) distinct.push_back(dtype);
-    }
-  }
-  return fmt::format("{}", fmt::join(distinct, " "));
-}
-
-std::string frame_text(const CodeFrame& frame) {
-  if (frame.file.empty()) return frame.function;
-  const std::string at = frame.line < 0 ? frame.file : fmt::format("{}:{}", frame.file, frame.line);
-  return frame.function.empty() ? at : fmt::format("{} {}", at, frame.function);
-}
-
-int64_t sequence_of(const FlightRecorderEntry& entry) {
-  return entry.is_p2p.value_or(false) ? entry.p2p_seq_id : entry.collective_seq_id;
-}
-
-/// The cells about the oldest entry that is known not to be completed; all blank if there is none.
-std::vector<Cell> open_cells(const GroupEntries& entries) {
-  const auto found = std::ranges::find_if(entries, [](const FlightRecorderEntry* entry) {
-    return entry->state == RecordedState::Scheduled || entry->state == RecordedState::Started;
-  });
-  if (found == entries.end()) return std::vector<Cell>(7);
-  const FlightRecorderEntry& open = **found;
-  return cells(sequence_of(open), open.profiling_name, to_string(open.state),
-               sizes_text(open.input_sizes, kTensorsShown),
-               sizes_text(open.output_sizes, kTensorsShown), dtypes_text(open),
-               frame_text(open.frame));
-}
-
-}  // namespace
-
 Table flight_recorder_table(const Job& job) {
   Table table = table_of("flight-recorder");
   for (const FlightRecorderDump& dump : job.flight_recorders) {
@@ -515,42 +544,6 @@ Table flight_recorder_table(const Job& job) {
   return table;
 }
 
-// What did NCCL's RAS service find wrong? One row per statement, communicators without one as well.
-//
-//   communicator      problem   what                        value  count  ranks  members
-//   cf264af53edbe986  MISMATCH  AllReduce operation counts  6650      26
-//   cf264af53edbe986  MISMATCH  AllReduce operation counts  6649       6  0-5    10.1.2.3:48307, …
-
-namespace {
-
-constexpr size_t kMembersShown = 4;
-
-std::string ranks_of(const RasStatement& statement) {
-  std::vector<int> ranks;
-  for (const RasMember& member : statement.members) {
-    if (member.rank >= 0) ranks.push_back(member.rank);
-  }
-  return ranges_text(ranks);
-}
-
-/// "10.1.2.3 pid 48307 GPU 3, …"
-std::string members_of(const RasStatement& statement) {
-  std::string text;
-  for (size_t i = 0; i < std::min(kMembersShown, statement.members.size()); ++i) {
-    const RasMember& member = statement.members[i];
-    if (member.node.empty() && member.pid < 0) continue;
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{} pid {}", member.node, member.pid);
-    if (!member.gpu.empty()) text += " GPU " + member.gpu;
-  }
-  if (statement.members.size() > kMembersShown) {
-    text += fmt::format(" and {} more", statement.members.size() - kMembersShown);
-  }
-  return text;
-}
-
-}  // namespace
-
 Table ras_table(const Job& job) {
   Table table = table_of("ras");
   for (const RasReport& report : job.ras_reports) {
@@ -580,27 +573,6 @@ Table ras_table(const Job& job) {
             "few: ask twice and compare.");
   return table;
 }
-
-// What did nccl-tests measure? A row per size, out of place and in place.
-//
-//   run  test             size     type   redop  time    algbw  busbw  wrong  …  at
-//     1  all_reduce_perf  8388608  float  sum    4915.3  1.71   3.20   0      …  run.log:61
-
-namespace {
-
-/// "Run 1: all_reduce_perf on 8 ranks, mean bus bandwidth 103.9 GB/s, all results right."
-std::string run_note(size_t number, const NcclTestsRun& run) {
-  std::string note = fmt::format("Run {}: {}", number, run.test.empty() ? "nccl-tests" : run.test);
-  if (run.nranks > 0) note += fmt::format(" on {}", plural(run.nranks, "rank"));
-  if (!run.busbw.empty()) note += fmt::format(", mean bus bandwidth {} GB/s", run.busbw);
-  if (run.below_expected) note += " (below what was asked for)";
-  if (run.validation == 0) return note + ", results not checked.";
-  if (run.out_of_bounds < 0) return note + ", no end in the log.";
-  if (run.out_of_bounds == 0) return note + ", all results right.";
-  return note + fmt::format(", wrong values in {}.", plural(run.out_of_bounds, "comparison"));
-}
-
-}  // namespace
 
 Table nccl_tests_table(const Job& job) {
   Table table = table_of("nccl-tests");
