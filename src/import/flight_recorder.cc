@@ -52,17 +52,15 @@ RecordedState read_state(const Json& value) {
   return RecordedState::Unknown;
 }
 
-bool is_inside_torch(const CodeFrame& frame) {
-  return frame.file.find("/torch/") != std::string::npos || frame.file.starts_with("torch/");
-}
-
 /// The innermost frame outside of PyTorch, else the innermost: they stand innermost first.
 CodeFrame read_frame(const Json& frames) {
   CodeFrame first;
   for (const Json& item : as_list(frames)) {
     CodeFrame frame{text_in(item, "name"), text_in(item, "filename"),
                     number_or(member(item, "line"), -1)};
-    if (!is_inside_torch(frame)) return frame;
+    const bool is_inside_torch =
+        frame.file.find("/torch/") != std::string::npos || frame.file.starts_with("torch/");
+    if (!is_inside_torch) return frame;
     if (first == CodeFrame()) first = std::move(frame);
   }
   return first;

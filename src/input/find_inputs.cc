@@ -284,35 +284,19 @@ constexpr ContentRow kContentRows[] = {
 #include "input/contents.inc"
 };
 
-/// Magic numbers 0x184D2A50 to 0x184D2A5F: frames that carry no data, as pzstd puts first.
-bool is_skippable_zstd_frame(std::string_view head) {
-  return head.size() >= 4 && (static_cast<uint8_t>(head[0]) & 0xF0) == 0x50 &&
-         head.substr(1, 3) == "\x2a\x4d\x18";
-}
-
-/// "BZh", the block size as a digit, then the start of a block or of the end marker. The last byte
-/// keeps text that begins with "BZh9" apart.
-bool is_bzip2(std::string_view head) {
-  return head.size() >= 5 && head.starts_with("BZh") && head[3] >= '1' && head[3] <= '9' &&
-         (head[4] == '\x31' || head[4] == '\x17');
-}
-
 /// Protocols 2 to 5 start with 0x80 and their number and continue with a dict, list, frame or other
 /// opcode, never with a plain UTF-8 tail byte.
 bool is_pickle(std::string_view head) {
   return head.size() >= 3 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
 }
 
-/// Protocols 0 and 1 have no such start: a dict of theirs begins with "(d" or "}q".
-bool is_old_pickle_dict(std::string_view head) {
-  return head.starts_with("(dp") || head.starts_with("}q");
-}
-
 /// torch/csrc/distributed/c10d/FlightRecorder: the top-level keys, in the pickle as bare strings.
 /// PyTorch writes protocol 2; people who loaded and saved a dump have any other.
 bool is_flight_recorder_pickle(std::string_view head) {
   static constexpr std::string_view kKeys[] = {"pg_config", "pg_status", "entries"};
-  return (is_pickle(head) || is_old_pickle_dict(head)) && holds_one_of(head, kKeys);
+  // Protocols 0 and 1 have no such start: a dict of theirs begins with "(d" or "}q".
+  const bool is_old_dict = head.starts_with("(dp") || head.starts_with("}q");
+  return (is_pickle(head) || is_old_dict) && holds_one_of(head, kKeys);
 }
 
 /// The JSON form sorts its keys, so a long "entries" can push "pg_config" out of the head: then a
@@ -474,9 +458,16 @@ Compression sniff_compression(std::string_view head) {
   if (head.starts_with("\xFD"
                        "7zXZ\0"sv))
     return Compression::Xz;
-  if (is_bzip2(head)) return Compression::Bzip2;
-  if (head.starts_with("\x28\xb5\x2f\xfd") || is_skippable_zstd_frame(head))
-    return Compression::Zstd;
+  // "BZh", the block size as a digit, then the start of a block or of the end marker. The last byte
+  // keeps text that begins with "BZh9" apart.
+  const bool is_bzip2 = head.size() >= 5 && head.starts_with("BZh") && head[3] >= '1' &&
+                        head[3] <= '9' && (head[4] == '\x31' || head[4] == '\x17');
+  if (is_bzip2) return Compression::Bzip2;
+  // Magic numbers 0x184D2A50 to 0x184D2A5F: frames that carry no data, as pzstd puts first.
+  const bool is_skippable_zstd_frame = head.size() >= 4 &&
+                                       (static_cast<uint8_t>(head[0]) & 0xF0) == 0x50 &&
+                                       head.substr(1, 3) == "\x2a\x4d\x18";
+  if (head.starts_with("\x28\xb5\x2f\xfd") || is_skippable_zstd_frame) return Compression::Zstd;
   return Compression::None;
 }
 

@@ -102,12 +102,6 @@ bool is_device_name(std::string_view name) {
   });
 }
 
-/// "10.2.2.3", "fe80::1c5e:86ff:fee4:151", or the beginning of one where NCCL cut the list; not
-/// another process's words.
-bool is_ip_address(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF:.") == text.npos;
-}
-
 /// "mlx5_0:1/IB" or "eth0:10.2.2.3<0>". The name is empty where the entry is none of the two.
 NetDevice read_device(std::string_view text, int index) {
   NetDevice device;
@@ -119,7 +113,12 @@ NetDevice read_device(std::string_view text, int index) {
   if (rest.find('<') == rest.npos && read_rdma_port(rest, device)) return device;
   device.port = -1;
   device.address = ip_of(rest);
-  return is_ip_address(device.address) ? device : NetDevice{.index = index};
+  // "10.2.2.3", "fe80::1c5e:86ff:fee4:151", or the beginning of one where NCCL cut the list; not
+  // another process's words.
+  const bool is_ip =
+      !device.address.empty() &&
+      device.address.find_first_not_of("0123456789abcdefABCDEF:.") == std::string::npos;
+  return is_ip ? device : NetDevice{.index = index};
 }
 
 /// "[3]" at the start of `scan`; `index` keeps its value if there is none.

@@ -95,11 +95,6 @@ std::vector<std::string> beginnings_of(const Wording& wording) {
   return beginnings;
 }
 
-bool names_somebody(const Prefix& prefix) {
-  return prefix.rank >= 0 || prefix.local_rank >= 0 || prefix.pid >= 0 || !prefix.host.empty() ||
-         !prefix.address.empty() || !prefix.stream.empty() || !prefix.progress_title.empty();
-}
-
 /// A colour whose ESC is lost begins the line.
 bool begins_with_remnant(std::string_view line) {
   if (line.size() < 2 || line[0] != '[' || !is_digit(line[1])) return false;
@@ -222,7 +217,10 @@ bool ForeignFilter::matters_by_start(std::string_view line, std::string_view& me
   if (may_have_prefix(line)) {
     const Prefix prefix = parse_prefix(line);
     const bool is_all = prefix.length > 0 && prefix.length == line.size();
-    if (is_all || names_somebody(prefix) || begins_with_remnant(line)) return true;
+    const bool names_somebody = prefix.rank >= 0 || prefix.local_rank >= 0 || prefix.pid >= 0 ||
+                                !prefix.host.empty() || !prefix.address.empty() ||
+                                !prefix.stream.empty() || !prefix.progress_title.empty();
+    if (is_all || names_somebody || begins_with_remnant(line)) return true;
     if (may_begin_python_record(line, prefix.length) && holds_record(line)) return true;
     message = trim(line.substr(prefix.length));
   } else if (may_begin_python_record(message, 0) && holds_record(line)) {

@@ -25,10 +25,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
 /// The line that tells why it failed: what the program says goes before what srun says of it, an
 /// error before a message, and hints stand behind blanks.
 ///
@@ -162,7 +158,7 @@ std::vector<TaskEnd> run_tasks(std::span<const HostTask> tasks, const TaskLimits
   while (run.next < tasks.size() || !run.running.empty()) {
     while (run.next < tasks.size() && run.running.size() < limits.together) start_next(before, run);
     reap(run);
-    run.progress.seconds = seconds_since(begin);
+    run.progress.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     run.progress.running = run.running.size();
     show(run.progress);
     if (!run.stopped && run.progress.seconds > limits.seconds) stop(run);

@@ -97,8 +97,6 @@ Table variations(const ReplayResult& result) {
 
 Cell rounded(double value) { return text_cell(fmt::format("{:.1f}", value)); }
 
-Cell rounded_or_none(double value) { return value > 0 ? rounded(value) : Cell(); }
-
 Table times(const ReplayResult& result) {
   Table table{.name = "times",
               .columns = {"call", "bytes", "runs", "cold us", "median us", "spread us", "busbw",
@@ -109,7 +107,7 @@ Table times(const ReplayResult& result) {
     table.add(timing.op, timing.bytes, timing.runs, rounded(timing.cold_us),
               rounded(timing.median_us),
               fmt::format("{:.1f}-{:.1f}", timing.least_us, timing.most_us), rounded(timing.busbw),
-              rounded_or_none(timing.series_busbw),
+              timing.series_busbw > 0 ? rounded(timing.series_busbw) : Cell(),
               known ? fmt::format("{:.1f} {}", row.link_bw, printable(row.link_type)) : "",
               known ? fmt::format("{:.0f} %", 100 * row.share) : "", row.settings);
   }

@@ -464,7 +464,7 @@ class StallWatch {
       state_ = State::Asked;
       asked_ = time;
       ++stalls_;
-      seconds_ = seconds_of(patience());
+      seconds_ = std::chrono::duration_cast<std::chrono::seconds>(patience()).count();
       note(fmt::format("nothing was written for {} s, stall {}", seconds_, stalls_));
       if (options_.stacks) collect_stacks(started_, command, console_);
       before_ = dumps();
@@ -498,10 +498,6 @@ class StallWatch {
   bool is_kept(std::string_view name) const {
     return std::ranges::any_of(
         started_.settings, [&](const JobSetting& own) { return own.is_kept && own.name == name; });
-  }
-
-  static int64_t seconds_of(Clock::duration time) {
-    return std::chrono::duration_cast<std::chrono::seconds>(time).count();
   }
 
   bool is_disk_full() const {

@@ -29,10 +29,6 @@ namespace {
 
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
 
-bool asks_for_end(int signal) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
-}
-
 /// A stream of the command that is passed on and copied.
 class CopiedStream {
  public:
@@ -175,7 +171,9 @@ std::vector<std::string> environment_with(
 void pass_on(const signalfd_siginfo& info, CommandEnd& end) {
   const auto signal = static_cast<int>(info.ssi_signo);
   if (signal == SIGCHLD) return;
-  if (asks_for_end(signal) && end.requested == 0) end.requested = signal;
+  const bool asks_for_end =
+      signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+  if (asks_for_end && end.requested == 0) end.requested = signal;
   // What the terminal sends goes to all processes in its foreground.
   if (info.ssi_code != SI_KERNEL) kill(end.pid, signal);
 }

@@ -38,12 +38,6 @@ double lower_of(double device, double port) {
 /// GT/s of links that save power.
 constexpr double kIdle = 2.5;
 
-/// GPUs of AMD give up lanes, too, while they idle.
-bool may_save_lanes(const PciDevice& device) {
-  return device.kind == PciKind::GPU && device.runs.speed <= kIdle &&
-         device.name.find("NVIDIA") == device.name.npos && !device.name.starts_with("10de:");
-}
-
 PciLinkState state_of(const PciListing& host, const PciDevice& device) {
   const PciDevice* port = port_above(host, device);
   PciLinkState state = {.host = &host, .device = &device, .lanes = device.runs.width};
@@ -85,8 +79,12 @@ std::vector<PciLinkState> links_of(const PciListing& host) {
   for (const PciDevice& device : host.devices) {
     const bool counts =
         device.kind == PciKind::GPU || (device.is_fabric && capacity(device) >= best_nic);
+    // GPUs of AMD give up lanes, too, while they idle.
+    const bool may_save_lanes = device.kind == PciKind::GPU && device.runs.speed <= kIdle &&
+                                device.name.find("NVIDIA") == device.name.npos &&
+                                !device.name.starts_with("10de:");
     // Virtual functions, and devices inside a processor, have no lanes.
-    if (!counts || device.runs.width < 0 || may_save_lanes(device)) continue;
+    if (!counts || device.runs.width < 0 || may_save_lanes) continue;
     links.push_back(state_of(host, device));
   }
   compare_alike(links);

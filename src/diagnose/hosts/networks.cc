@@ -19,16 +19,11 @@ namespace {
 /// So many ports or interfaces are named.
 constexpr size_t kMostDevices = 8;
 
-/// "10.1.2.3" of "10.1.2.3/24".
-std::string without_mask(std::string_view address) {
-  return std::string(address.substr(0, address.find('/')));
-}
-
 /// The first address that NCCL takes: of the family that is asked for, and no IPv6 loopback; empty:
 /// none.
 std::string usable_address(const HostInterface& interface, std::string_view family) {
   for (const std::string& address : interface.addresses) {
-    const std::string ip = without_mask(address);
+    const std::string ip = address.substr(0, address.find('/'));  // "10.1.2.3" of "10.1.2.3/24".
     const bool is_6 = is_ipv6(ip);
     if ((family == "AF_INET" && is_6) || (family == "AF_INET6" && !is_6) || ip == "::1") continue;
     return ip;

@@ -73,11 +73,6 @@ bool any_before(const SpeakerLog& log, SourceRef where) {
   });
 }
 
-/// It says that a peer was gone: who ended had failed before.
-bool tells_of_lost_peer(const Record& record) {
-  return parse_record(record).header.message.find("remote process exited") != std::string::npos;
-}
-
 /// NCCL failed by itself somewhere, not because a peer went away. Where order is unknown, that
 /// could be what made the program raise.
 bool nccl_failed_by_itself(const Job& job) {
@@ -136,10 +131,6 @@ LinePlaces find_successes(const Job& job) {
   });
   places.sort();
   return places;
-}
-
-bool is_after_success(const Job& job, SourceRef where) {
-  return job.answers.of<&find_successes>(job).before(job, where) > 0;
 }
 
 bool has_several_hosts(const Job& job) {
@@ -251,7 +242,7 @@ std::vector<ProgramException> uncaught_first(const Job& job,
     name_by_spawn(job, raised);
     if (!is_uncaught(job, said) || interrupted_before(job, where) ||
         failed_before(job, where, raised.process) || went_on(job, where) ||
-        is_after_success(job, where)) {
+        job.answers.of<&find_successes>(job).before(job, where) > 0) {
       return;
     }
     const auto [known, is_new] = by_process.emplace(raised.process, all.size());
@@ -351,8 +342,6 @@ struct FirstTimes {
     }
   }
 
-  bool any_until(int64_t time) const { return earliest <= time; }
-
   /// Of the node that the rank is of, where it has eight.
   bool any_beside_until(int rank, int64_t time) const {
     for (auto node = by_node.upper_bound(rank - kRanksOfNode);
@@ -388,7 +377,7 @@ void drop_later_ones(const Job& job, std::vector<ProgramException>& all) {
       if (known == by_kind.end())
         known = by_kind.emplace(kind, FirstTimes(first, all, times, times[i])).first;
       const int64_t time = times[i].nanoseconds;
-      is_later = (seen.contains(rank) && known->second.any_until(time)) ||
+      is_later = (seen.contains(rank) && known->second.earliest <= time) ||
                  (job.nhosts <= 1 && known->second.any_beside_until(rank, time));
     }
     if (!is_later) kept.push_back(all[i]);
@@ -500,7 +489,10 @@ static FirstFailures find_first_failures(const Job& job) {
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [unit, first] : first_failures(log)) {
       note(failures.all, first.where);
-      if (!tells_of_lost_peer(first)) note(failures.own, first.where);
+      // It says that a peer was gone: who ended had failed before.
+      const bool tells_of_lost_peer =
+          parse_record(first).header.message.find("remote process exited") != std::string::npos;
+      if (!tells_of_lost_peer) note(failures.own, first.where);
     }
   }
   return failures;

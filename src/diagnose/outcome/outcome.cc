@@ -217,7 +217,11 @@ class Deriver {
     // "Training complete." of an epoch, and the summary of a test before the next one.
     std::erase_if(marks_, [&](const EndOf& mark) {
       if (mark.is_weak) {
-        if (!work_follows(job, mark.line().where) && !step_follows(mark)) last_words_ = mark;
+        // One step is enough to show that last words were none.
+        const SourceRef where = mark.line().where;
+        const bool is_last = !work_follows(job, where) &&
+                             job_.answers.of<&find_last_steps>(job_).after(job_, where) == 0;
+        if (is_last) last_words_ = mark;
         return true;
       }
       if (mark.state != EndState::Finished || mark.process >= 0) return false;
@@ -339,15 +343,6 @@ class Deriver {
     return request != requests_.end() && request->second < line.where;
   }
 
-  /// One step is enough to show that last words were none.
-  bool step_follows(const EndOf& mark) const {
-    return job_.answers.of<&find_last_steps>(job_).after(job_, mark.line().where) > 0;
-  }
-
-  bool is_before_success(SourceRef where) const {
-    return job_.answers.of<&find_good_ends>(job_).after(job_, where) > 0;
-  }
-
   /// A process of NCCL's that nccl-tests does not list printed it, where it lists some.
   bool is_of_no_test(const Evidence& line) const {
     const int64_t pid = parse_header(line.text).pid;
@@ -367,7 +362,7 @@ class Deriver {
     if (is_of_tests && (is_of<NcclTestsFailure>(failure) || is_of_no_test(failure))) return false;
     if (is_before(job_, failure.where, finish->line().where)) return true;
     // Whoever started the job says that all is well, later than its program did.
-    if (is_before_success(failure.where)) return true;
+    if (job_.answers.of<&find_good_ends>(job_).after(job_, failure.where) > 0) return true;
     return is_before(job_, finish->line().where, failure.where) && is_nccl_line(failure);
   }
 

@@ -152,15 +152,12 @@ LinePlaces find_rows(const Job& job) {
   return places;
 }
 
-/// Some rows of a table of nccl-tests were measured, by the test that the line may be about.
-bool rows_go_on(const Job& job, SourceRef where) {
-  return job.answers.of<&find_rows>(job).after(job, where) > 0 && !is_between_tests(job, where);
-}
-
 }  // namespace
 
 bool went_on(const Job& job, SourceRef where) {
-  return steps_go_on(job, where) || calls_go_on(job, where) || rows_go_on(job, where);
+  if (steps_go_on(job, where) || calls_go_on(job, where)) return true;
+  // Some rows of a table of nccl-tests were measured, by the test that the line may be about.
+  return job.answers.of<&find_rows>(job).after(job, where) > 0 && !is_between_tests(job, where);
 }
 
 }  // namespace ncclog

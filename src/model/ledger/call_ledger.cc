@@ -56,18 +56,6 @@ bool is_in_one_input(const Job& job, const CollectiveCalls& calls) {
   return first != nullptr && last != nullptr && first->input == last->input;
 }
 
-/// Where the rank is known from the communicator's end only, what came before it is missing.
-bool has_its_beginning(const CommSegment& segment) {
-  return segment.rank < 0 || segment.started.line != 0 || segment.completed.line != 0 ||
-         segment.announced.line != 0;
-}
-
-/// Without initialisation lines processes are joined by the communicator's size alone. Several
-/// communicators of one size cannot be told apart.
-bool is_a_guess(const Callers& callers, const Communicator& comm, const CommRank& rank) {
-  return rank.rank < 0 && comm.inferred && callers.inferred.at(comm.nranks) > 1;
-}
-
 std::vector<CallAccount> line_accounts(const Job& job) {
   std::vector<CallAccount> accounts;
   for (size_t c = 0; c < job.communicators.size(); ++c) {
@@ -153,8 +141,14 @@ CallDoubt call_doubt(const Job& job, const Communicator& comm, const CommRank& r
   if (!callers.print_calls[rank.process]) return CallDoubt::NoLines;
   if (calls->total > 0 && !is_in_one_input(job, *calls)) return CallDoubt::Scattered;
   const CommSegment& segment = segment_of(job, rank);
-  if (!has_its_beginning(segment)) return CallDoubt::Headless;
-  if (is_a_guess(callers, comm, rank)) return CallDoubt::Guessed;
+  // Where the rank is known from the communicator's end only, what came before it is missing.
+  const bool has_its_beginning = segment.rank < 0 || segment.started.line != 0 ||
+                                 segment.completed.line != 0 || segment.announced.line != 0;
+  if (!has_its_beginning) return CallDoubt::Headless;
+  // Without initialisation lines processes are joined by the communicator's size alone. Several
+  // communicators of one size cannot be told apart.
+  if (rank.rank < 0 && comm.inferred && callers.inferred.at(comm.nranks) > 1)
+    return CallDoubt::Guessed;
   // All that are seen must begin with that one, or places in their windows are not alike.
   const auto number = static_cast<size_t>(&comm - job.communicators.data());
   const bool begins_late = calls->first_op_count > 0;

@@ -118,14 +118,10 @@ bool is_of(const FlightRecorderEntry& entry, const FlightRecorderGroup& group) {
                              : entry.group == group.name;
 }
 
-/// A host that has not returned from its first call, which connects, records it as completed before
-/// it is: of such a group nothing was enqueued yet, and the call is not retired.
-bool is_connecting(const FlightRecorderEntry& entry, const FlightRecorderGroup& group) {
-  return group.last_enqueued == -1 && entry.retired == false;
-}
-
 CallState state_of(const FlightRecorderEntry& entry, const FlightRecorderGroup& group) {
-  if (is_connecting(entry, group)) return CallState::Open;
+  // A host that has not returned from its first call, which connects, records it as completed before
+  // it is: of such a group nothing was enqueued yet, and the call is not retired.
+  if (group.last_enqueued == -1 && entry.retired == false) return CallState::Open;
   if (entry.state == RecordedState::Completed) return CallState::Completed;
   if (!is_open(entry)) return CallState::Entered;
   // The watchdog is done with it although it is open: its limit is over.

@@ -129,9 +129,6 @@ constexpr int64_t kPlentySharedMemory = 64LL << 20;
 
 int gpu_number(const GpuState& state) { return state.gpu.gpu; }
 
-/// What the driver takes for itself of a GPU that nobody uses, and a little more.
-int64_t idle_use(const GpuState& state) { return (1LL << 30) + state.gpu.memory / 100; }
-
 /// "process 4711 uses it"; empty: nobody is seen to use the GPU.
 std::string use_of(const GpuState& state) {
   if (state.processes && !state.processes->empty()) {
@@ -141,7 +138,9 @@ std::string use_of(const GpuState& state) {
   }
   // Processes of other containers are not told, but their memory is.
   const int64_t used = state.gpu.memory - state.free;
-  if (state.free < 0 || used <= idle_use(state)) return {};
+  // What the driver takes for itself of a GPU that nobody uses, and a little more.
+  const int64_t idle_use = (1LL << 30) + state.gpu.memory / 100;
+  if (state.free < 0 || used <= idle_use) return {};
   return fmt::format("{} of {} GiB of its memory are taken", gib_text(used),
                      gib_text(state.gpu.memory));
 }

@@ -113,8 +113,6 @@ std::string version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-bool has_driver() { return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr; }
-
 GpuState gpu_state(int gpu) {
   GpuState state{.gpu = {.gpu = gpu}};
   char bus_id[32] = "";
@@ -244,7 +242,7 @@ ReplayMachine query_gpus() {
   ReplayMachine machine;
   int version = 0;
   if (cudaRuntimeGetVersion(&version) == cudaSuccess) machine.runtime = version_text(version);
-  if (!has_driver()) {
+  if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) == nullptr) {
     machine.problem =
         "no NVIDIA driver: libcuda.so.1 was not found; a replay needs a machine with NVIDIA GPUs";
     return machine;

@@ -65,11 +65,6 @@ std::string calls_note(const Job& job, const Membership& in) {
                      std::abs(more) == 1 ? "" : "s");
 }
 
-/// How far the initialisation came says nothing of how the rank ended: "complete" would.
-std::string_view state_word(RankState state) {
-  return state == RankState::Complete ? "init_done" : to_string(state);
-}
-
 /// `rank` is the one that the process drives; nullptr: it has a rank of its own, or none.
 void add_process(const Job& job, const Process& process, const CommRank* rank, const Membership& in,
                  Table& table) {
@@ -78,9 +73,11 @@ void add_process(const Job& job, const Process& process, const CommRank* rank, c
   const std::string cut = process.cut ? "file is cut" : "";
   const EndState end =
       outcome_of(job).processes[static_cast<size_t>(&process - job.processes.data())].state;
+  const RankState state = in.rank == nullptr ? RankState::Unknown : in.rank->state;
   table.add(rank == nullptr ? process.rank : rank->rank, process.host, process.pid,
             rank == nullptr ? process.cuda_dev : rank->cuda_dev,
-            state_word(in.rank == nullptr ? RankState::Unknown : in.rank->state),
+            // How far the initialisation came says nothing of how the rank ended: "complete" would.
+            state == RankState::Complete ? "init_done" : to_string(state),
             end == EndState::Unknown ? std::string_view() : to_string(end),
             counted ? std::optional(in.rank->calls) : std::nullopt,
             calls.empty() || cut.empty() ? calls + cut : calls + ", " + cut,

@@ -66,27 +66,20 @@ Table channels_table(const Job& job) {
 // Where `show channels` joins what both ends say, this keeps who said it, and in columns what the
 // path says.
 
-namespace {
-
-std::string_view reach_word(EdgeReach reach) {
-  return reach == EdgeReach::SameHost    ? "same_host"
-         : reach == EdgeReach::OtherHost ? "other_host"
-                                         : "";
-}
-
-}  // namespace
-
 void each_connection_row(const Report& report, const RowTaker& take) {
   const Job& job = report.job;
   for (const Edge& edge : edges_of(job)) {
     const PathParts& path = *edge.path;
     const Process& own = process_at(job, edge.process);
     const Process& peer = process_at(job, edge.peer);
+    const std::string_view reach = edge.reach == EdgeReach::SameHost    ? "same_host"
+                                   : edge.reach == EdgeReach::OtherHost ? "other_host"
+                                                                        : "";
     if (!take(cells(own.host, own.pid, own.rank, edge.sends ? "send" : "receive", edge.src_rank,
-                    edge.dst_rank, peer.host, peer.pid, peer.rank, reach_word(edge.reach),
-                    to_string(path.transport), path.network, path.device, path.proxy_rank,
-                    path.gpudirect ? 1 : 0, path.text, std::popcount(edge.channels),
-                    channels_text(edge.channels), place_name(job, edge.where))))
+                    edge.dst_rank, peer.host, peer.pid, peer.rank, reach, to_string(path.transport),
+                    path.network, path.device, path.proxy_rank, path.gpudirect ? 1 : 0, path.text,
+                    std::popcount(edge.channels), channels_text(edge.channels),
+                    place_name(job, edge.where))))
       return;
   }
 }

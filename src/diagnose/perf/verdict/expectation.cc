@@ -100,11 +100,6 @@ std::string gpus_text(const Machine& machine, int gpus) {
   return fmt::format("{} x {}", gpus, upper_case(machine.gpu->words));
 }
 
-/// Its GPUs have links to each other.
-bool is_joined_host(const Machine& machine) {
-  return machine.gpu != nullptr && machine.gpu->is_joined();
-}
-
 /// What GPUs of one host, or NVLink domain, exchange.
 void expect_within(const Machine& machine, Operation op, int gpus, double reached,
                    MachineExpectation& expected) {
@@ -313,7 +308,9 @@ MachineExpectation ways_of(const Machine& machine, Operation op, double reached)
   // Of all ways to spread a few ranks over hosts one host is the fastest: what is normal there is
   // normal, and what is less may be.
   constexpr int kUsualHost = 8;
-  if (machine.nhosts < 0 && machine.nranks <= kUsualHost && is_joined_host(machine)) {
+  // Its GPUs have links to each other.
+  const bool is_joined_host = machine.gpu != nullptr && machine.gpu->is_joined();
+  if (machine.nhosts < 0 && machine.nranks <= kUsualHost && is_joined_host) {
     expected.within = true;
     expect_within(machine, op, machine.nranks, reached, expected);
     expected.slow_below = 0;
