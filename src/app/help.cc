@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "app/command_line.h"
-#include "base/built_in.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "report/text_layout.h"

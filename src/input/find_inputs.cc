@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/text.h"
 
 namespace ncclog {
 // Two rounds: everything that is reached without links, then what only a link leads to. So

@@ -3,7 +3,6 @@
 #include <bit>
 #include <limits>
 
-#include "base/collectives.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/collectives.h"
 #include "model/job.h"
 
 namespace ncclog {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
-#include <utility>
 
 #include "base/text.h"
 #include "log/known_messages.h"

@@ -1,6 +1,5 @@
 #include "model/job.h"
 
-#include <algorithm>
 #include <unordered_map>
 
 #include "base/text.h"

@@ -36,7 +36,6 @@
 #include "base/fields.h"
 #include "base/line.h"
 #include "base/loss_table.h"
-#include "base/text.h"
 #include "input/line_reader.h"
 #include "log/known_messages.h"
 #include "model/bounded_map.h"

@@ -8,7 +8,6 @@
 
 #include "diagnose/outcome/outcome.h"
 #include "log/known_messages.h"
-#include "model/derive/split_runs.h"
 #include "rules/verdict.h"
 
 namespace ncclog {

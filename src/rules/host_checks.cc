@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
 #include "diagnose/hosts/host_reports.h"
 #include "rules/evaluate.h"
 #include "rules/judge.h"

@@ -9,8 +9,6 @@
 #include <sstream>
 #include <utility>
 
-#include "base/text.h"
-
 namespace ncclog {
 
 // Trees as text: the compact form that the build embeds, and the one line that people read.

@@ -23,7 +23,6 @@
 #include "log/known_messages.h"
 #include "log/messages.h"
 #include "model/calls.h"
-#include "model/derive/build_job.h"
 #include "model/derive/writers.h"
 #include "model/process_log.h"
 

@@ -28,7 +28,6 @@
 #include "app/command_table.h"
 #include "app/commands/analyze.h"
 #include "app/output.h"
-#include "app/read/read_job.h"
 #include "app/run/child_process.h"
 #include "base/error.h"
 #include "base/posix.h"

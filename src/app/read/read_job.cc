@@ -6,7 +6,6 @@
 #include <mutex>
 #include <utility>
 
-#include "app/read/read_document.h"
 #include "app/read/scan.h"
 #include "diagnose/perf/late/call_times.h"
 #include "log/event.h"

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "app/read/scan.h"
@@ -14,10 +13,8 @@
 #include "diagnose/perf/measured/measurement.h"
 #include "diagnose/perf/verdict/perf_verdict.h"
 #include "input/input_walk.h"
-#include "input/line_reader.h"
 #include "log/event_reader.h"
 #include "model/calls.h"
-#include "model/derive/build_job.h"
 
 namespace ncclog {
 namespace {

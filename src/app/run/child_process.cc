@@ -15,14 +15,10 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <set>
-
-#include "base/error.h"
-#include "base/posix.h"
 
 namespace ncclog {
 namespace {

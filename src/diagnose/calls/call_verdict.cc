@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <set>
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"

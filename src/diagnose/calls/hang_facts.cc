@@ -40,7 +40,6 @@
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/silence.h"
 #include "diagnose/outcome/stop_evidence.h"
-#include "log/event.h"
 #include "model/job.h"
 
 namespace ncclog {

@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "diagnose/calls/who_waits.h"
 #include "diagnose/facts/coverage.h"
-#include "diagnose/facts/fact.h"
 #include "diagnose/outcome/job_span.h"
 #include "log/messages.h"
 #include "model/ledger/watchdog_works.h"

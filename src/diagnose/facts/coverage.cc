@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
 #include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/facts/missing_hosts.h"

@@ -4,7 +4,6 @@
 
 #include <climits>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <tuple>
 #include <type_traits>

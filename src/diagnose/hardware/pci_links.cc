@@ -7,7 +7,6 @@
 #include <iterator>
 #include <map>
 #include <span>
-#include <string>
 #include <utility>
 
 #include "base/text.h"

@@ -12,7 +12,6 @@
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/stop_evidence.h"
-#include "log/line/prefix.h"
 #include "log/named_failure.h"
 #include "log/wording/other_programs.h"
 

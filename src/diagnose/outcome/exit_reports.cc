@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/first_failure.h"
 
 namespace ncclog {

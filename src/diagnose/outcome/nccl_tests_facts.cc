@@ -17,7 +17,6 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/outcome.h"
 
 namespace ncclog {

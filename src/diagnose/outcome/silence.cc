@@ -5,7 +5,6 @@
 
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/end_marks.h"
-#include "log/event.h"
 
 namespace ncclog {
 namespace {

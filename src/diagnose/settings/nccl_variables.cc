@@ -1,8 +1,6 @@
 #include "diagnose/settings/nccl_variables.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <iterator>
 
 #include "base/text.h"
 

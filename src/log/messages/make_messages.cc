@@ -102,9 +102,7 @@ std::string header_of(const std::vector<KindText>& kinds) {
 
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
 
 #include "log/known_messages.h"

@@ -1,12 +1,8 @@
 #include "log/wording/benchmark_rows.h"
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <optional>
 
-#include "base/collectives.h"
-#include "base/text.h"
 #include "log/line/words.h"
 
 namespace ncclog {

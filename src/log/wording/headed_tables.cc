@@ -1,7 +1,6 @@
 #include "log/wording/headed_tables.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
 #include "base/text.h"

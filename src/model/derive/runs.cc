@@ -20,7 +20,6 @@
 #include <utility>
 #include <vector>
 
-#include "log/event.h"
 #include "log/line/header.h"
 #include "log/messages.h"
 #include "model/derive/split_runs.h"

@@ -9,7 +9,6 @@
 #include "model/ledger/call_ledger.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/text.h"
 

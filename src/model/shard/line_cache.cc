@@ -1,7 +1,6 @@
 #include "model/shard/line_cache.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 

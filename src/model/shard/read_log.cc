@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "log/stack_lines.h"
 
 namespace ncclog {

@@ -10,7 +10,6 @@
 #include <compare>
 #include <cstdint>
 #include <map>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>

@@ -10,7 +10,6 @@
 #include <exception>
 #include <vector>
 
-#include "base/collectives.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "replay/run/kernels.h"

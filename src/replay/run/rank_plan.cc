@@ -7,7 +7,6 @@
 #include <numeric>
 #include <utility>
 
-#include "base/collectives.h"
 #include "base/error.h"
 #include "base/text.h"
 

@@ -11,7 +11,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/text.h"
 #include "report/anonymise/address_map.h"
 
 namespace ncclog {

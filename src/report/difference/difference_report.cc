@@ -16,7 +16,6 @@
 #include "report/json/json_fields.h"
 #include "report/text_layout.h"
 #include "rules/headline.h"
-#include "rules/verdict.h"
 
 namespace ncclog {
 namespace {

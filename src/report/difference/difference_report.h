@@ -11,10 +11,8 @@
 
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "diagnose/compare/run_difference.h"
 #include "report/document/report_document.h"

@@ -12,7 +12,6 @@
 
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "rules/rule_tools.h"
 

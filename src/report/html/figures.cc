@@ -9,7 +9,6 @@
 
 #include "base/text.h"
 #include "report/html/page_files.h"
-#include "report/html/svg.h"
 #include "report/text_layout.h"
 
 namespace ncclog {

@@ -1,8 +1,5 @@
 // What is said of speed as JSON, schema ncclog.perf/1, and that schema.
 
-#include <algorithm>
-#include <string_view>
-
 #include "base/collectives.h"
 #include "base/safe_json.h"
 #include "base/text.h"

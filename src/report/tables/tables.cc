@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <utility>
-#include <vector>
 
 #include "base/text.h"
-#include "diagnose/iterations/call_counts.h"
 #include "report/json/json_fields.h"
 #include "report/text_layout.h"
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -14,7 +13,6 @@
 #include "base/collectives.h"
 #include "base/sorting.h"
 #include "base/text.h"
-#include "log/event.h"
 #include "model/flight_recorder.h"
 #include "model/ledger/call_ledger.h"
 

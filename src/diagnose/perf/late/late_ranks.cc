@@ -7,15 +7,11 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "base/sorting.h"
 #include "base/text.h"
-#include "diagnose/facts/fact.h"
 #include "diagnose/perf/late/call_lags.h"
-#include "diagnose/perf/late/call_times.h"
 
 namespace ncclog {
 namespace {

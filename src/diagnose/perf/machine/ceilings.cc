@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/collectives.h"
 #include "base/text.h"
 
 namespace ncclog {

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "base/collectives.h"
 #include "base/text.h"
-#include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/hardware/pci_links.h"
 #include "diagnose/network/connections.h"

@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/line.h"
 #include "diagnose/perf/measured/measurement.h"
 
 namespace ncclog {

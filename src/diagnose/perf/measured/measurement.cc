@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
 
-#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/collectives.h"
 #include "base/text.h"
 #include "diagnose/perf/verdict/perf_words.h"
 #include "diagnose/settings/nccl_variables.h"

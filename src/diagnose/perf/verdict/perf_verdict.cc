@@ -6,16 +6,11 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <string_view>
 #include <utility>
 
-#include "base/collectives.h"
 #include "base/text.h"
-#include "diagnose/facts/fact.h"
 #include "diagnose/perf/measured/curve.h"
-#include "diagnose/perf/measured/measurement.h"
 #include "diagnose/perf/verdict/expectation.h"
-#include "diagnose/perf/verdict/perf_words.h"
 #include "diagnose/settings/nccl_variables.h"
 
 namespace ncclog {
