@@ -382,6 +382,10 @@ bool recognise_memlock_row(std::string_view text, Message& message) {
 }
 
 /// A row of show_gids.
+/// A row of ibdev2netdev, also behind "| column -t" and before somebody's remark.
+constexpr char kIbPort[] =
+    R"((?P<device>\S+) +port +(?P<port>\d+) +==> +(?P<interface>\S+) +\((?P<state>Up|Down)\).*)";
+
 constexpr char kGidRow[] =
     R"((?P<device>\S*)\s+(?P<port>\d+)\s+(?P<index>\d+)\s+(?P<gid>[[:xdigit:]]*(?::[[:xdigit:]]*){7})\s+)"
     R"((?:(?P<address>\S+)\s+)?(?P<version>v[12])(?:\s+(?P<interface>\S+).*)?)";
@@ -487,6 +491,7 @@ constinit const Recogniser kRecognisers[] = {
     {"rank_leaves", recognise_rank_leaves, kLeavingWords, {}},
     {"shm_usage", recognise_by<kShmUsage>, kShmMount, {}},
     {"memlock_answer", recognise_by<kMemlockAnswer>, kMemlockQuestion, {}},
+    {"ib_port", recognise_by<kIbPort>, listed_words("port-arrow"), {}},
     {"gid_row", recognise_by<kGidRow>, kGidVersions, {}},
     {"pod_row", recognise_by<kPodRow>, kPodStates, {}},
     {"world_size", recognise_by<kWorldSize>, kWorldSizes, {}},
