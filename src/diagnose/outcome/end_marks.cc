@@ -236,6 +236,12 @@ class MarkCollector {
       if (!said.message.type.ends_with("KeyboardInterrupt")) return;
       add_process(said.process, EndState::Stopped, "was interrupted (SIGINT)", said.record());
     });
+    for_each_said<StoreListenFailed>(job_, [&](const auto& said) {
+      // c10d's own line tells of one address, behind which another one may do.
+      const bool is_raised = said.record().text().find("[c10d]") == std::string::npos;
+      if (is_raised && said.message.text.starts_with("listen on any local network address"))
+        add(EndState::Failed, -1, "PyTorch's store could not listen", said.record());
+    });
     add_all<NodeFailed>(EndState::Failed, kNodeLost);
     add_all<TreeKilled>(EndState::Failed, "a process failed, and the others were ended");
     add_all<EngineWatchdogTimeout>(EndState::Failed, "the server's own watchdog ended it");
