@@ -63,6 +63,28 @@ FactValue nvls(const Job& job, const Instance&) {
       });
 }
 
+/// Support says that NVLS may be used; buffers are set up where a communicator does. Communicators of
+/// one GPU a host never do, so that those without channels count where no other one has buffers.
+FactValue nvls_used(const Job& job, const Instance&) {
+  FactValue::Set used;
+  FactValue::Set unused;
+  for_each_said<NvlsComm>(job, [&](const auto& said) {
+    used.push_back({.value = true,
+                    .what = "NVLS buffers are set up",
+                    .evidence = {evidence_of(said.record())},
+                    .processes = {said.process}});
+  });
+  for_each_said<ChannelCounts>(job, [&](const auto& said) {
+    if (said.message.nvls != 0) return;
+    unused.push_back({.value = false,
+                      .what = "0 NVLS channels",
+                      .evidence = {evidence_of(said.record())},
+                      .processes = {said.process}});
+  });
+  return all_of(used.empty() ? std::move(unused) : std::move(used),
+                "no line tells of NVLS buffers or channels");
+}
+
 FactValue links(const Job& job, const Instance&) {
   FactValue::Set values;
   for (const HcaList& list : hca_lists(job)) {
@@ -308,6 +330,8 @@ constexpr ExpectedFact kExpectedFacts[] = {
     expected("gpu_paths", IsOne, "path types between the GPUs of a host: NVL, PIX, PHB", gpu_paths,
              capture<kGraph>, "path"),
     expected("nvls", YesOrNo, "NVLink SHARP can be used", nvls, capture<kNvls>, "GPU"),
+    expected("nvls_used", YesOrNo, "a communicator has set up NVLink SHARP", nvls_used,
+             capture<kNvls>, "communicator"),
     expected("mnnvl", YesOrNo, "NVLink joins the nodes of a communicator", mnnvl),
     expected("channels", Limits, "channels for collectives of the largest communicator", channels),
     expected("gpus_per_host", Limits, "ranks of the largest communicator on a host", gpus_per_host,
