@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,12 +60,12 @@ bool any_said(const Job& job) {
   return (!records_of_kind(job, kKindIndex<T>).records.empty() || ...);
 }
 
-/// "78" of "JOB 78", "STEP 78.3" and "STEP 78.batch", a view of it; empty: it holds no number.
+/// "78" of "JOB 78", "STEP 78.3" and "JOB 78+1", a view of it; empty: another line tore it.
 inline std::string_view slurm_job_number(std::string_view job) {
-  const size_t begin = job.find_first_of("0123456789");
-  if (begin == job.npos) return {};
-  const size_t end = job.find_first_not_of("0123456789", begin);
-  return job.substr(begin, end == job.npos ? end : end - begin);
+  const size_t begin = job.find(' ') + 1;
+  const size_t end = std::min(job.find_first_not_of("0123456789", begin), job.size());
+  const bool is_whole = end == job.size() || job[end] == '.' || job[end] == '+';
+  return begin > 0 && is_whole ? job.substr(begin, end - begin) : std::string_view();
 }
 
 /// The rank with which a program's logger tags its lines, "[rank 3] step 20"; -1: none.

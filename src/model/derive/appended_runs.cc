@@ -3,7 +3,7 @@
 //   one process writes      a failure behind which the output begins again, after 100 lines or a pause
 //   a launcher ended it     the same, at once
 //   two outputs             both begin again, or neither counts
-//   Slurm cancels job 71, and further down job 74: another run begins behind the first word of it
+//   Slurm ends job 71 and, at least ten lines below, job 74: a run begins behind the first word of it
 //
 // That lines come again is told by model/output_starts.h; here it is asked who else may have printed
 // them. Several ranks that write one output print the same lines one after the other, too.
@@ -41,13 +41,21 @@ bool is_one_voice(const Job& job, const InputClock& clock) {
   return pids.size() < 2;
 }
 
+/// A process of NCCL speaks before the place in an input, and behind it.
+bool speaks_over(const Job& job, int64_t input, SourceRef place) {
+  return std::ranges::any_of(job.logs, [&](const SpeakerLog& log) {
+    return log.speaker.pid >= 0 && log.first < place && place <= log.last &&
+           input_of(job, log.first) == input;
+  });
+}
+
 /// Somebody keeps the output open over the place: a process of NCCL, an agent that starts its workers
 /// anew, or agents of several hosts, whose outputs were joined.
 bool goes_on_over(const Job& job, const InputClock& clock, SourceRef place) {
+  if (speaks_over(job, clock.input, place)) return true;
   std::set<std::string> hosts;
   for (const SpeakerLog& log : job.logs) {
     if (input_of(job, log.first) != clock.input) continue;
-    if (log.speaker.pid >= 0 && log.first < place && place < log.last) return true;
     if (!log.records.kept(kKindIndex<WorkerGroupRestart>).empty()) return true;
     for (const Record& record : log.records.kept(kKindIndex<FailureHost>))
       hosts.emplace(read_message<FailureHost>(parse_message(record)).host);
@@ -66,21 +74,36 @@ bool is_behind_pause(const InputClock& clock, SourceRef place) {
          std::ranges::any_of(clock.pulse.clock(true).all.pauses, leads_to);
 }
 
-/// Behind what Slurm says of one job's end, where it says further down that another one ended.
-std::vector<SourceRef> job_changes(const Job& job, const InputClock& clock) {
-  std::map<SourceRef, std::string> cancelled;
+/// By input, where Slurm says that it ended a job, and which one.
+using Cancellations = std::map<int64_t, std::map<SourceRef, std::string>>;
+
+Cancellations cancellations(const Job& job) {
+  Cancellations all;
   for (const SpeakerLog& log : job.logs) {
-    if (input_of(job, log.first) != clock.input) continue;
     for (const Record& record : log.records.kept(kKindIndex<JobCancelled>)) {
-      cancelled[record.where] =
-          slurm_job_number(read_message<JobCancelled>(parse_message(record)).job);
+      const Message message = parse_message(record);
+      const std::string_view number = slurm_job_number(read_message<JobCancelled>(message).job);
+      if (!number.empty()) all[input_of(job, log.first)].emplace(record.where, number);
     }
   }
+  return all;
+}
+
+/// Behind what Slurm says of one job's end, where it says further down that another one ended, and no
+/// process of NCCL speaks on both sides: jobs may share an output while they run.
+std::vector<SourceRef> job_changes(const Job& job, int64_t input, const Cancellations& all) {
+  constexpr uint64_t kFewest = 10;  // Lines of a run; jobs that share an output end together.
+  const auto cancelled = all.find(input);
+  if (cancelled == all.end()) return {};
   std::vector<SourceRef> changes;
   const std::pair<const SourceRef, std::string>* before = nullptr;
-  for (const auto& each : cancelled) {
-    if (before != nullptr && before->second != each.second)
-      changes.push_back({before->first.unit, before->first.line + 1});
+  for (const auto& each : cancelled->second) {
+    const bool is_other =
+        before != nullptr && before->second != each.second &&
+        (before->first.unit != each.first.unit || each.first.line - before->first.line > kFewest);
+    const SourceRef place =
+        before == nullptr ? each.first : SourceRef{before->first.unit, before->first.line + 1};
+    if (is_other && !speaks_over(job, input, place)) changes.push_back(place);
     before = &each;
   }
   return changes;
@@ -129,13 +152,14 @@ std::vector<SourceRef> restarts_in(const Job& job, const InputClock& clock, bool
 RunParts appended_runs(const Job& job) {
   const auto is_output = [](const InputClock& clock) { return !clock.starts.is_empty(); };
   const auto outputs = std::ranges::count_if(job.clocks, is_output);
+  const Cancellations cancelled = cancellations(job);
   std::vector<std::vector<SourceRef>> restarts(job.inputs.size());
   size_t fewest = RunParts::kMaxRuns - 1;
   size_t most = 0;
   for (const InputClock& clock : job.clocks) {
     if (!is_output(clock)) continue;
     std::vector<SourceRef>& own = restarts[clock.input];
-    const std::vector<SourceRef> changes = job_changes(job, clock);
+    const std::vector<SourceRef> changes = job_changes(job, clock.input, cancelled);
     own = restarts_in(job, clock, told_nranks(job) <= outputs);
     const auto is_inside = [&](SourceRef place) { return goes_on_over(job, clock, place); };
     if (std::ranges::any_of(own, is_inside)) own.clear();

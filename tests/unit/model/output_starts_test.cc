@@ -112,13 +112,24 @@ std::string cancelled(int job, std::string_view node = "n1") {
 }
 
 TEST(AppendedRuns, BeginBehindTheEndOfAnotherJobOfSlurm) {
-  const std::string other =
-      "Resuming from checkpoint 12\nlearning rate 1e-4\nrank table has 8 rows\n";
+  std::string other = "Resuming from checkpoint 12\n";
+  for (int i = 0; i < 10; ++i) other += fmt::format("learning rate 1e-{}\n", i);
   EXPECT_EQ(job_from_text(kOpening + cancelled(77) + other + cancelled(81, "n2")).runs, 2U);
-  EXPECT_EQ(job_from_text(kOpening + cancelled(77) + kOpening + cancelled(81) + other).runs, 2U)
+  EXPECT_EQ(job_from_text(kOpening + cancelled(77) + kOpening + other + cancelled(81)).runs, 2U)
       << "the opening and the number tell of the same run";
   EXPECT_EQ(job_from_text(kOpening + cancelled(77) + other + cancelled(77, "n2")).runs, 1U)
       << "each node says it of its job";
+  EXPECT_EQ(job_from_text(kOpening + other + cancelled(77) + cancelled(81)).runs, 1U)
+      << "jobs that wrote one output and ended together";
+  EXPECT_EQ(job_from_text(kOpening + "slurmstepd: error: *** STEP 7" + cancelled(77) + other +
+                          cancelled(77))
+                .runs,
+            1U)
+      << "a torn number";
+  const std::string speaks = "n2:72:91 [0] NCCL INFO Using network Socket\n";
+  EXPECT_EQ(job_from_text(kOpening + speaks + cancelled(77) + other + speaks + cancelled(81)).runs,
+            1U)
+      << "a process that goes on";
 }
 
 TEST(AppendedRuns, WhatOneRunMayPrintIsNoRunOfItsOwn) {
