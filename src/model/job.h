@@ -201,7 +201,7 @@ struct KernelEvent {
   SourceRef where;
   std::string text;    ///< The line.
   std::string host;    ///< Empty: nothing names it.
-  std::string bus_id;  ///< As printed; empty: none.
+  std::string bus_id;  ///< As printed; "GPU6": the driver's own number; empty: none.
   int code = -1;       ///< Of Xid and SXid.
   int64_t pid = -1;
   std::string name;  ///< Of the process with that pid.

@@ -33,6 +33,8 @@ size_t RecordLimit::of(uint16_t kind) const {
     case kKindIndex<Xid>:
     case kKindIndex<Sxid>:
     case kKindIndex<GpuOffBus>:
+    case kKindIndex<GpuFirmwareSilent>:
+    case kKindIndex<GpuStartFailed>:
     case kKindIndex<OomKill>:
       return RecordList::kMaxKept;
     default:

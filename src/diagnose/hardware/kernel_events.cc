@@ -336,9 +336,9 @@ std::string_view concern(const KernelEvent& event, const PlaceInTime& place, boo
   const bool is_elsewhere =
       event.relation == KernelRelation::OtherGpu || event.relation == KernelRelation::OtherHost;
   if (is_elsewhere) return "others";
-  const bool was_outlived =
-      finished && (event.kind == kKindIndex<Xid> || event.kind == kKindIndex<GpuOffBus> ||
-                   event.kind == kKindIndex<Sxid>);
+  constexpr uint16_t kOfGpus[] = {kKindIndex<Xid>, kKindIndex<Sxid>, kKindIndex<GpuOffBus>,
+                                  kKindIndex<GpuFirmwareSilent>, kKindIndex<GpuStartFailed>};
+  const bool was_outlived = finished && std::ranges::find(kOfGpus, event.kind) != std::end(kOfGpus);
   if (place.is_past) return "past";
   return was_outlived ? "outlived" : "job";
 }
@@ -359,6 +359,8 @@ std::vector<TableRow> kernel_events(const Job& job) {
   for (const KernelEvent& event : job.kernel_events) {
     if (event.kind == kKindIndex<Xid>) off_bus.emplace(event.host, event.bus_id);
   }
+  // A kernel that faulted is what the GPU cannot switch away from.
+  std::set<std::pair<std::string, std::string>> faulted;
   std::vector<TableRow> rows;
   for (const KernelEvent& event : job.kernel_events) {
     const bool is_off_bus = event.kind == kKindIndex<GpuOffBus>;
@@ -368,11 +370,14 @@ std::vector<TableRow> kernel_events(const Job& job) {
     if (event.pid > 0) who.push_back(fmt::format("pid {}", event.pid));
     const PlaceInTime place = place_in_time(event.text, began, failures);
     const bool died = known.contains(event.pid);
-    const XidReading xid =
+    XidReading xid =
         event.kind == kKindIndex<Xid> ? read_xid(event, sorts, actions)
         : event.kind == kKindIndex<Sxid>
             ? read_sxid(event, told)
             : XidReading{.code = number(event.code), .sort = is_off_bus ? "off_bus" : ""};
+    if (xid.sort == "program") faulted.emplace(event.host, event.bus_id);
+    if (xid.sort == "context" && faulted.contains({event.host, event.bus_id}))
+      xid.sort = "context_after_fault";
     rows.push_back(
         {{std::string(all_kinds()[event.kind].name), xid.code, xid.sort, xid.means, xid.unit,
           xid.link, event.host, event.bus_id, number(event.rank), number(event.pid),
@@ -385,12 +390,15 @@ std::vector<TableRow> kernel_events(const Job& job) {
 }
 
 constexpr Field kKernelEventFields[] = {
-    {"kind", FieldType::Text, "\"xid\", \"sxid\", \"gpu_off_bus\", \"hca_fault\", \"oom_kill\"."},
+    {"kind", FieldType::Text,
+     "\"xid\", \"sxid\", \"gpu_off_bus\", \"gpu_firmware_silent\", \"gpu_start_failed\", "
+     "\"hca_fault\", \"oom_kill\"."},
     {"code", FieldType::Integer,
      "Of Xid and SXid; the other Xid where it is that one's consequence."},
     {"class", FieldType::Text,
      "Of an Xid: \"off_bus\", \"nvlink\", \"nvlink_fatal\", \"nvlink_nonfatal\", \"memory\", "
-     "\"firmware\", \"context\", \"program\", \"recovery\", \"repair\", \"noted\", \"channel\", "
+     "\"firmware\", \"context\", \"context_after_fault\" (of the same GPU), \"program\", "
+     "\"recovery\", \"repair\", \"noted\", \"channel\", "
      "\"other\"; of "
      "an "
      "SXid: \"switch_fatal\", \"switch_fatal_by_number\", \"switch_nonfatal\", \"details\", "

@@ -563,7 +563,8 @@ KernelRelation relation_to_gpus(const Places& places, KernelEvent& event) {
   if (known && !here && !places.hosts.empty()) return KernelRelation::OtherHost;
   const KernelRelation otherwise = here ? KernelRelation::Host : KernelRelation::Unknown;
   const auto bus = bus_number(event.bus_id);
-  const bool names_gpu = event.kind == kKindIndex<Xid> || event.kind == kKindIndex<GpuOffBus>;
+  const bool names_gpu = event.kind == kKindIndex<Xid> || event.kind == kKindIndex<GpuOffBus> ||
+                         event.kind == kKindIndex<GpuStartFailed>;
   if (!names_gpu || !bus) return otherwise;
   size_t first = places.gpus.size();
   const auto add = [&](const auto& gpus, const auto& key) {
@@ -626,7 +627,11 @@ void add_events(const Places& places, Job& job) {
       // As an Xid names it: a GPU has one function.
       if constexpr (std::is_same_v<T, GpuOffBus>) {
         if (event.bus_id.empty()) event.bus_id = gpu_named_above(log, record.where);
+      }
+      if constexpr (std::is_same_v<T, GpuOffBus> || std::is_same_v<T, GpuStartFailed>)
         event.bus_id.resize(std::min(event.bus_id.size(), event.bus_id.find('.')));
+      if constexpr (std::is_same_v<T, GpuFirmwareSilent>) {
+        if (said.gpu >= 0) event.bus_id = fmt::format("GPU{}", said.gpu);
       }
       if constexpr (requires { said.code; }) event.code = said.code;
       if constexpr (requires { said.pid; }) event.pid = said.pid;
@@ -657,7 +662,8 @@ void add_events_of(Job& job) {
 }  // namespace
 
 void build_kernel_events(Job& job) {
-  add_events_of<Xid, GpuOffBus, Sxid, PcieError, HcaFault, OomKill, KernelSegfault>(job);
+  add_events_of<Xid, GpuOffBus, GpuFirmwareSilent, GpuStartFailed, Sxid, PcieError, HcaFault,
+                OomKill, KernelSegfault>(job);
   std::ranges::stable_sort(job.kernel_events, {}, &KernelEvent::where);
 }
 
