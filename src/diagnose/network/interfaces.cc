@@ -9,6 +9,7 @@
 
 #include "base/majority.h"
 #include "base/text.h"
+#include "diagnose/facts/coverage.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/network/connections.h"
 
@@ -544,8 +545,12 @@ bool stays_on_one_host(const Job& job) {
   return any;
 }
 
+/// Groups of one host each may have been made before the one that joins them.
 FactValue within_one_host(const Job& job, const Instance&) {
-  return stays_on_one_host(job) ? yes({}) : no();
+  int largest = 0;
+  for (const Communicator& comm : job.communicators) largest = std::max(largest, comm.nranks);
+  const bool is_whole = job.nhosts == 1 && job.hosts.size() == 1 && told_ranks(job) <= largest;
+  return is_whole && stays_on_one_host(job) ? yes({}) : no();
 }
 
 /// Where lines of connections show which devices carry data: whether both kinds do.
@@ -660,7 +665,7 @@ constexpr std::array kInterfaceFacts = {
     // Connections run over InfiniBand and RoCE devices; or one list holds both, and nothing shows
     // which carry data; or NCCL refuses to connect two.
     job_fact("job.hca_link_mix", hca_link_mix),
-    // NCCL counts one host in each communicator: no data need a network.
+    // All ranks that are told of are on one host, and NCCL counts no other: no data need a network.
     job_fact("job.within_one_host", within_one_host),
     // Hosts list different numbers of InfiniBand or RoCE devices.
     comparing_fact("job.hca_sets_differ", hca_sets_differ),
