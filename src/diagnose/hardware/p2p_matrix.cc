@@ -7,7 +7,7 @@
 //        2  22.16  22.44 920.74
 //   Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)
 //      …
-//       → job.p2p_matrix = yes, "3 GPUs: 10.1-11.0 GB/s with P2P, 20.0-22.4 without"
+//       → job.p2p_matrix = yes, "10.1-11.0 GB/s with P2P and 20.0-22.4 without between 3 GPUs"
 //         job.p2p_slower = yes, "10.1-11.0 GB/s with P2P and 20.0-22.4 without, on all pairs of 3 GPUs"
 //
 // p2pBandwidthLatencyTest of NVIDIA/cuda-samples prints it. The diagonal is a GPU's own memory. Without
@@ -44,18 +44,19 @@ struct CopyMatrix {
 
 /// The cells behind the number of the row, which is to be `gpu`; empty: it is another row.
 std::vector<double> row_of(std::string_view text, size_t gpu) {
+  constexpr double kMostRate = 1e5;  // GB/s; no link is near it.
   std::vector<double> cells;
   const std::vector<std::string_view> words = split_blanks(text);
   if (words.empty() || words.front() != std::to_string(gpu)) return {};
   for (size_t i = 1; i < words.size(); ++i) {
     const auto number = parse_decimal(words[i]);
-    if (!number || *number <= 0) return {};
+    if (!number || *number <= 0 || *number > kMostRate) return {};
     cells.push_back(*number);
   }
   return cells;
 }
 
-/// The whole matrices of one direction that a log prints, in order.
+/// The matrices of one direction that a log prints, in order; cut ones among them.
 std::vector<CopyMatrix> copy_matrices(const SpeakerLog& log) {
   std::vector<CopyMatrix> all;
   bool is_open = false;
@@ -76,11 +77,11 @@ std::vector<CopyMatrix> copy_matrices(const SpeakerLog& log) {
       matrix.rows.push_back(row);
     }
   }
-  std::erase_if(all, [](const CopyMatrix& matrix) { return !matrix.is_whole(); });
   return all;
 }
 
-/// What a host's GPUs reach with P2P and without; of the former the slower way, as writes may be.
+/// What a host's GPUs reach with P2P and without, by one test; of the former the slower way, as writes
+/// may be.
 struct CopyRates {
   CopyMatrix with;
   CopyMatrix without;
@@ -98,19 +99,28 @@ std::pair<double, double> range_of(const CopyMatrix& matrix) {
   return {least, most};
 }
 
+/// The test prints what it reaches without P2P first, and once or twice what it reaches with it.
 std::vector<CopyRates> copy_rates(const Job& job) {
-  std::vector<CopyRates> hosts;
+  std::vector<CopyRates> tests;
   for (const SpeakerLog& log : job.logs) {
-    CopyRates rates;
-    for (CopyMatrix& matrix : copy_matrices(log)) {
-      CopyMatrix& known = matrix.with_p2p ? rates.with : rates.without;
-      const bool is_slower = known.rows.empty() || range_of(matrix).second < range_of(known).second;
-      if (is_slower) known = std::move(matrix);
+    const CopyMatrix* without = nullptr;
+    bool is_known = false;  // That test has an entry.
+    const std::vector<CopyMatrix> matrices = copy_matrices(log);
+    for (const CopyMatrix& matrix : matrices) {
+      if (!matrix.with_p2p || !matrix.is_whole()) {
+        without = matrix.is_whole() ? &matrix : nullptr;
+        is_known = false;
+      } else if (without != nullptr && without->rows.size() == matrix.rows.size()) {
+        if (!is_known) {
+          tests.push_back({matrix, *without});
+        } else if (range_of(matrix).second < range_of(tests.back().with).second) {
+          tests.back().with = matrix;
+        }
+        is_known = true;
+      }
     }
-    if (rates.with.is_whole() && rates.with.rows.size() == rates.without.rows.size())
-      hosts.push_back(std::move(rates));
   }
-  return hosts;
+  return tests;
 }
 
 /// Three digits: "9.87", "11.0", "395".
