@@ -6,7 +6,7 @@
 //       Rate: 100
 //       Link layer: InfiniBand
 //
-//   mlx5_0 port 1 ==> ib0 (Down)       → job.port_interfaces = yes, "2 of 12 network interfaces up"
+//   mlx5_0 port 1 ==> ib0 (Down)       → job.port_interfaces = yes, "12 network interfaces down"
 //
 // ibstat(8), ibstatus(8) and ibv_devinfo(1) print the port's own state; ibdev2netdev that of the network
 // interface above it, which is down wherever IPoIB is not configured.
@@ -50,10 +50,6 @@ std::vector<Evidence> state_lines(const Job& job) {
   return lines;
 }
 
-std::string listed(const std::set<std::string>& words) {
-  return words.empty() ? "" : fmt::format("; {}", fmt::join(words, ", "));
-}
-
 FactValue ports_listed(const Job& job, const Instance&) {
   const std::set<std::string> states = port_states(job);
   if (states.empty()) return unknown();
@@ -63,9 +59,9 @@ FactValue ports_listed(const Job& job, const Instance&) {
       job, [](const IbstatLinkLayer& line) { return std::string(line.link); });
   const uint64_t ports = count_lines<IbstatState>(job);
   FactValue value =
-      yes(fmt::format("{}{}{}", plural(ports, "port"),
-                      ports > 1 && states.size() == 1 ? ", all" : "", listed(states).substr(1)));
-  value.what += listed(links);
+      yes(fmt::format("{}, {}{}", plural(ports, "port"),
+                      ports > 1 && states.size() == 1 ? "all " : "", fmt::join(states, ", ")));
+  if (!links.empty()) value.what += fmt::format("; {}", fmt::join(links, ", "));
   if (!rates.empty()) value.what += fmt::format("; {} Gb/s", fmt::join(rates, ", "));
   value.evidence = state_lines(job);
   return value;
@@ -76,31 +72,33 @@ FactValue ports_down(const Job& job, const Instance&) {
   if (states.empty()) return unknown();
   if (!states.contains("down")) return no();
   const uint64_t ports = count_lines<IbstatState>(job);
-  FactValue value = yes(fmt::format("some of {}", plural(ports, "port")));
-  if (states.size() == 1) {
-    const std::set<std::string> physical = words_of<IbstatPhysical>(
-        job, [](const IbstatPhysical& line) { return to_valid_utf8(line.state); });
-    std::vector<std::string> devices;
-    for_each_said<IbstatCa>(
-        job, [&](const auto& said) { devices.push_back(to_valid_utf8(said.message.device)); });
-    value.what =
-        fmt::format("{}{}{}{}", ports > 1 ? "all " : "", plural(ports, "port"),
-                    physical.size() == 1 ? fmt::format(" ({})", *physical.begin()) : "",
-                    devices.size() == ports ? ", " + few_of(devices, kMostNamed, ", ") : "");
-  }
+  FactValue value = yes(fmt::format("some of {} as down", plural(ports, "port")));
   value.evidence = state_lines(job);
+  if (states.size() > 1) return value;
+  const std::set<std::string> physical = words_of<IbstatPhysical>(
+      job, [](const IbstatPhysical& line) { return to_valid_utf8(line.state); });
+  std::vector<std::string> devices;
+  for_each_said<IbstatCa>(
+      job, [&](const auto& said) { devices.push_back(to_valid_utf8(said.message.device)); });
+  value.what = fmt::format("{0} of {0} ports", ports);
+  if (devices.size() == ports)
+    value.what += fmt::format(" ({})", few_of(devices, kMostNamed, ", "));
+  value.what += " as down";
+  if (physical.size() == 1) value.what += fmt::format(" and {}", *physical.begin());
   return value;
 }
 
 FactValue port_interfaces(const Job& job, const Instance&) {
   FactValue value = yes("");
-  size_t up = 0;
+  std::set<std::string> states;
   for_each_said<IbPort>(job, [&](const auto& said) {
     value.evidence.push_back(evidence_of(said.record()));
-    up += said.message.state == "Up" ? 1 : 0;
+    states.insert(lower_case(said.message.state));
   });
-  if (value.evidence.empty()) return unknown();
-  value.what = fmt::format("{} of {} up", up, plural(value.evidence.size(), "network interface"));
+  if (states.empty()) return unknown();
+  const std::string all = plural(count_lines<IbPort>(job), "network interface");
+  value.what = states.size() == 1 ? fmt::format("{} {}", all, *states.begin())
+                                  : fmt::format("{}, some up and some down", all);
   return value;
 }
 
