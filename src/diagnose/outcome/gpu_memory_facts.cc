@@ -3,7 +3,7 @@
 //   GPU 0 has a total capacity of 39.49 GiB of which 119.06 MiB is free. … this process has 8.38 GiB
 //       → job.gpu_memory_use = yes, "other processes hold 31.0 of the GPU's 39.5 GiB, this one 8.4"
 //   (GPU 3; 79.17 GiB total capacity; …   and the same of seven more, of ranks that no line names
-//       → ": GPUs 0-7 alike, GPU 0 has 11.35 of 79.2 GiB free"
+//       → ": GPUs 0-7 ran out, GPU 0 has 11.35 of 79.2 GiB free"
 
 #include <fmt/format.h>
 
@@ -38,13 +38,13 @@ std::optional<double> gibibytes_after(std::string_view text, std::string_view ma
 struct GpuMemory {
   std::string_view gpu;  ///< "0"
   double all = 0;
-  double free = 0;
+  std::optional<double> free;
   std::optional<double> own;      ///< Of this process.
   std::optional<double> tensors;  ///< Of PyTorch's own in it.
   std::optional<double> allowed;  ///< To PyTorch, where the program set a fraction.
 
   /// What is neither free nor this process's; 0 where that is not told.
-  double others() const { return own ? all - free - *own : 0; }
+  double others() const { return own && free ? all - *free - *own : 0; }
 };
 
 /// "(GPU 3; 79.17 GiB total capacity; 63.77 GiB already allocated; 11.35 GiB free; 65.52 GiB reserved
@@ -60,7 +60,7 @@ std::optional<GpuMemory> older_gpu_memory_in(std::string_view text) {
     const std::optional<double> gibibytes = gibibytes_after(part, "");
     if (!gibibytes) continue;
     if (part.find("total capac") != part.npos) memory.all = *gibibytes;
-    if (part.find(" free") != part.npos) memory.free = *gibibytes;
+    if (part.find(" free") != part.npos) memory.free = gibibytes;
     if (part.find("already allocated") != part.npos) memory.tensors = gibibytes;
   }
   return memory.gpu.empty() || memory.all <= 0 ? std::nullopt : std::optional(memory);
@@ -83,7 +83,7 @@ std::optional<GpuMemory> gpu_memory_in(std::string_view text) {
   return GpuMemory{
       number,
       *all,
-      *free,
+      free,
       gibibytes_after(text, "this process has "),
       gibibytes_after(text, "Of the allocated memory "),
       allowed == text.npos ? std::nullopt : parse_decimal(before.substr(before.rfind(' ') + 1))};
@@ -97,19 +97,24 @@ FactValue gpu_memory_use(const Job& job, const Instance&) {
   double most = kLeast;
   std::set<int> processes;
   std::set<int> gpus;
+  std::set<double> sizes;
   for_each_said<CudaOomException>(job, [&](const auto& said) {
     const std::string text = said.record().text();
     processes.insert(said.process);
-    if (const auto memory = gpu_memory_in(text))
-      gpus.insert(static_cast<int>(parse_int(memory->gpu).value_or(-1)));
+    const auto memory = gpu_memory_in(text);
+    const int64_t gpu = memory ? parse_int(memory->gpu).value_or(-1) : -1;
+    constexpr int64_t kMostGpus = 1024;  // Of a host; else it is no number of one.
+    if (gpu < 0 || gpu >= kMostGpus) return;
+    gpus.insert(static_cast<int>(gpu));
+    sizes.insert(memory->all);
   });
   // Where ranks are known, they are named.
   const bool has_ranks = std::ranges::any_of(
       processes, [&](int process) { return nth_process(job, process).rank >= 0; });
-  const std::string alike =
-      has_ranks || gpus.size() < 2
+  const std::string together =
+      has_ranks || gpus.size() < 2 || sizes.size() > 1
           ? ""
-          : fmt::format(" GPUs {} alike,", ranges_text(std::vector(gpus.begin(), gpus.end())));
+          : fmt::format(" GPUs {} ran out,", ranges_text(std::vector(gpus.begin(), gpus.end())));
   for_each_said<CudaOomException>(job, [&](const Said<CudaOomException>& said) {
     const std::string text = said.record().text();
     const auto memory = gpu_memory_in(text);
@@ -121,11 +126,11 @@ FactValue gpu_memory_use(const Job& job, const Instance&) {
           yes(fmt::format(": other processes hold {:.1f} of the GPU's {:.1f} GiB, this one {:.1f}",
                           others, memory->all, *memory->own),
               {evidence_of(said.record())});
-    } else if (!value.known()) {
+    } else if (!value.known() && memory->free) {
       const int rank = processes.size() < 2 ? -1 : nth_process(job, said.process).rank;
       std::string words =
-          fmt::format(":{} GPU {}{} has {:.2f} of {:.1f} GiB free", alike, memory->gpu,
-                      rank < 0 ? "" : fmt::format(" of rank {}", rank), memory->free, memory->all);
+          fmt::format(":{} GPU {}{} has {:.2f} of {:.1f} GiB free", together, memory->gpu,
+                      rank < 0 ? "" : fmt::format(" of rank {}", rank), *memory->free, memory->all);
       if (memory->tensors) words += fmt::format(", PyTorch holds {:.1f}", *memory->tensors);
       if (memory->allowed) words += fmt::format(" of {:.1f} allowed to it", *memory->allowed);
       value = yes(std::move(words), {evidence_of(said.record())});
