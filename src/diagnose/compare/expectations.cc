@@ -63,26 +63,26 @@ FactValue nvls(const Job& job, const Instance&) {
       });
 }
 
-/// Support says that NVLS may be used; buffers are set up where a communicator does. Communicators of
-/// one GPU a host never do, so that those without channels count where no other one has buffers.
+/// Support says that NVLS may be used; buffers show that a communicator of the process does. Without
+/// them, channels of none say that it does not.
 FactValue nvls_used(const Job& job, const Instance&) {
-  FactValue::Set used;
-  FactValue::Set unused;
+  FactValue::Set values;
+  std::set<int> using_it;
+  const auto add = [&](bool is_used, std::string_view what, const Record& record, int process) {
+    values.push_back({.value = is_used,
+                      .what = std::string(what),
+                      .evidence = {evidence_of(record)},
+                      .processes = {process}});
+  };
   for_each_said<NvlsComm>(job, [&](const auto& said) {
-    used.push_back({.value = true,
-                    .what = "NVLS buffers are set up",
-                    .evidence = {evidence_of(said.record())},
-                    .processes = {said.process}});
+    if (using_it.insert(said.process).second)
+      add(true, "NVLS buffers are set up", said.record(), said.process);
   });
   for_each_said<ChannelCounts>(job, [&](const auto& said) {
-    if (said.message.nvls != 0) return;
-    unused.push_back({.value = false,
-                      .what = "0 NVLS channels",
-                      .evidence = {evidence_of(said.record())},
-                      .processes = {said.process}});
+    if (said.message.nvls == 0 && !using_it.contains(said.process))
+      add(false, "0 NVLS channels", said.record(), said.process);
   });
-  return all_of(used.empty() ? std::move(unused) : std::move(used),
-                "no line tells of NVLS buffers or channels");
+  return all_of(std::move(values), "no line tells of NVLS buffers or channels");
 }
 
 FactValue links(const Job& job, const Instance&) {
@@ -330,8 +330,8 @@ constexpr ExpectedFact kExpectedFacts[] = {
     expected("gpu_paths", IsOne, "path types between the GPUs of a host: NVL, PIX, PHB", gpu_paths,
              capture<kGraph>, "path"),
     expected("nvls", YesOrNo, "NVLink SHARP can be used", nvls, capture<kNvls>, "GPU"),
-    expected("nvls_used", YesOrNo, "a communicator has set up NVLink SHARP", nvls_used,
-             capture<kNvls>, "communicator"),
+    expected("nvls_used", YesOrNo, "communicators have set up NVLink SHARP", nvls_used,
+             capture<kNvls>, "process"),
     expected("mnnvl", YesOrNo, "NVLink joins the nodes of a communicator", mnnvl),
     expected("channels", Limits, "channels for collectives of the largest communicator", channels),
     expected("gpus_per_host", Limits, "ranks of the largest communicator on a host", gpus_per_host,
