@@ -238,8 +238,9 @@ class MarkCollector {
     });
     for_each_said<StoreListenFailed>(job_, [&](const auto& said) {
       // c10d's own line tells of one address, behind which another one may do.
-      const bool is_raised = said.record().text().find("[c10d]") == std::string::npos;
-      if (is_raised && said.message.text.starts_with("listen on any local network address"))
+      const bool is_raised = said.record().text().find("[c10d] The server") == std::string::npos;
+      if (is_raised && said.message.text.starts_with("listen on any local network address") &&
+          !went_on(job_, said.where()))
         add(EndState::Failed, -1, "PyTorch's store could not listen", said.record());
     });
     add_all<NodeFailed>(EndState::Failed, kNodeLost);
