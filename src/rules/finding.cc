@@ -294,11 +294,11 @@ std::string subject_text(const Finding& finding, const Parties& parties) {
 
 /// " (CUDA device 2)", where the headers of all lines say so; empty: they do not. That it is device 0
 /// tells nothing: so it is where each process sees one GPU only.
-std::string device_of(const Finding& finding) {
+std::string device_of(const Job& job, const Finding& finding) {
   std::set<int> devices;
   for (const Evidence& line : finding.evidence) devices.insert(parse_header(line.text).cuda_dev);
   return devices.size() == 1 && *devices.begin() > 0
-             ? fmt::format(" (CUDA device {})", *devices.begin())
+             ? fmt::format(" ({}device {})", is_rccl(job) ? "" : "CUDA ", *devices.begin())
              : std::string();
 }
 
@@ -311,7 +311,7 @@ std::string subject_in_headline(const Job& job, const Finding& finding, const Pa
     for (const Subject& party : parties) {
       if (party.pid >= 0) pids.insert(party.pid);
     }
-    if (pids.size() == 1) who = fmt::format("process {}{}", *pids.begin(), device_of(finding));
+    if (pids.size() == 1) who = fmt::format("process {}{}", *pids.begin(), device_of(job, finding));
     if (pids.size() > 1) who = plural(std::ssize(pids), "process");
   }
   if (who.empty() && hosts.empty()) who = local_rank_of(finding);
