@@ -72,7 +72,7 @@ CallSignature size_of_message(int64_t elements, int datatype) {
   return {.count = elements * bytes, .datatype = kInt8};
 }
 
-// The tape.
+// The call log.
 
 /// Calls that must agree before a distance is taken for a repetition: shorter ones are found inside
 /// every iteration and break at its end.

@@ -382,13 +382,13 @@ bool recognise_memlock_row(std::string_view text, Message& message) {
 }
 
 /// A row of show_gids.
-/// A row of ibdev2netdev, also behind "| column -t" and before somebody's remark.
-constexpr char kIbPort[] =
-    R"((?P<device>\S+) +port +(?P<port>\d+) +==> +(?P<interface>\S+) +\((?P<state>Up|Down)\).*)";
-
 constexpr char kGidRow[] =
     R"((?P<device>\S*)\s+(?P<port>\d+)\s+(?P<index>\d+)\s+(?P<gid>[[:xdigit:]]*(?::[[:xdigit:]]*){7})\s+)"
     R"((?:(?P<address>\S+)\s+)?(?P<version>v[12])(?:\s+(?P<interface>\S+).*)?)";
+
+/// A row of ibdev2netdev, also behind "| column -t" and before somebody's remark.
+constexpr char kIbPort[] =
+    R"((?P<device>\S+) +port +(?P<port>\d+) +==> +(?P<interface>\S+) +\((?P<state>Up|Down)\).*)";
 
 /// A row of kubectl: of a pod; of a pod by phase, reason and exit code; of an operator's job.
 constexpr char kPodRow[] =
