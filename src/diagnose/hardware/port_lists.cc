@@ -21,6 +21,7 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/facts/job_facts.h"
 #include "log/messages.h"
 
 namespace ncclog {
