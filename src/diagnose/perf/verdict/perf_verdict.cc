@@ -378,9 +378,11 @@ bool judge_efa_without_gdr(const JudgedCurve& judged, PerfVerdict& verdict) {
 void state_fall(const JudgedCurve& judged, PerfVerdict& verdict) {
   const SteepestFall fall = steepest_fall(judged.measurement, judged.curve.best_at);
   verdict.answer = PerfAnswer::Below;
-  verdict.headline =
-      fmt::format("{} at best; {}, which no healthy path does; these lines do not tell why",
-                  reached_text(judged), fall_text(fall));
+  std::string who = reached_text(judged);
+  who.erase(std::min(who.rfind(": "), who.size()));
+  verdict.headline = fmt::format(
+      "{}: {}, which no healthy path does; {} GB/s at best; these lines do not tell why", who,
+      fall_text(fall), bandwidth_text(judged.curve.best));
   quote_row(judged.measurement, fall.at.first, verdict);
   say(verdict, "try", "falls");
   ask_for_more(judged, verdict);
@@ -392,7 +394,12 @@ void judge_typical(const JudgedCurve& judged, PerfVerdict& verdict) {
   // Hosts with a quarter of the usual network are sold too.
   constexpr double kLeast = 0.25;
   const double least = kLeast * judged.expected.line;
-  if (judged.curve.falls) return state_fall(judged, verdict);
+  if (judged.curve.falls) {
+    state_fall(judged, verdict);
+    verdict.ceiling = std::max(least, judged.curve.best);
+    if (judged.curve.best < usual.busbw) verdict.machine_ceiling = usual.busbw;
+    return;
+  }
   if (judged.curve.best < path_factor("normal-nic") * least) {
     state_below(least, usual.busbw, "that the slowest network of such hosts gives", judged,
                 verdict);
