@@ -398,6 +398,10 @@ void judge_typical(const JudgedCurve& judged, PerfVerdict& verdict) {
     state_fall(judged, verdict);
     verdict.ceiling = std::max(least, judged.curve.best);
     if (judged.curve.best < usual.busbw) verdict.machine_ceiling = usual.busbw;
+    if (judged.machine.nhosts > 1) {
+      say(verdict, "not", "slow-host");
+      say(verdict, "capture", "pairs");
+    }
     return;
   }
   if (judged.curve.best < path_factor("normal-nic") * least) {
