@@ -587,12 +587,14 @@ std::string group_of(const Job& job, const TimedOutWork& work) {
   return groups.size() == 1 && !work.size.empty() ? *groups.begin() : std::string();
 }
 
+/// " of the default group", " of process group 112"; empty: `group` is.
+std::string of_group(const Job& job, const std::string& group) {
+  if (group.empty()) return {};
+  return " of " + (is_default_group(group) ? "the default group" : process_group_words(job, group));
+}
+
 /// "ALLREDUCE 56731 of the default group timed out after 600 s on rank 6".
 std::string timeout_words(const Job& job, const TimedOutWork& timeout) {
-  const std::string name = group_of(job, timeout);
-  const std::string group = name.empty()             ? ""
-                            : is_default_group(name) ? " of the default group"
-                                                     : " of " + process_group_words(job, name);
   const std::string after =
       timeout.timeout_ms > 0 ? fmt::format(" after {} s", timeout.timeout_ms / 1000) : "";
   const std::set<int> who = ranks_giving_up(job, timeout);
@@ -600,7 +602,8 @@ std::string timeout_words(const Job& job, const TimedOutWork& timeout) {
   const int64_t pid = process < 0 ? -1 : nth_process(job, process).pid;
   const std::string ranks = pid < 0 ? giving_up_phrase(job, who)
                                     : name_of(job, {.pid = pid, .rank = *who.begin(), .line = {}});
-  return fmt::format("{}{} timed out{}{}{}", work_words(timeout), group, after,
+  return fmt::format("{}{} timed out{}{}{}", work_words(timeout),
+                     of_group(job, group_of(job, timeout)), after,
                      ranks.empty() ? "" : " on " + ranks, overdue_words(timeout));
 }
 
@@ -667,10 +670,8 @@ std::string other_groups_words(const Job& job, const TimedOutWork& first) {
   }
   if (other == nullptr) return {};
   if (groups.size() > 1) return fmt::format("; so did calls in {} other groups", groups.size());
-  return fmt::format(
-      "; so did {} of {} on {}", work_words(*other),
-      is_default_group(other->group) ? "the default group" : process_group_words(job, other->group),
-      giving_up_phrase(job, ranks_giving_up(job, *other)));
+  return fmt::format("; so did {}{} on {}", work_words(*other), of_group(job, other->group),
+                     giving_up_phrase(job, ranks_giving_up(job, *other)));
 }
 
 /// As short as a headline, with what other ranks gave up on in place of the stall.
